@@ -1,0 +1,18 @@
+/** One configured model endpoint: where it is, how to talk to it, how long to wait. All durations in ms. */
+export interface EndpointConfig {
+  /** As configured; `completionsUrl` derives the final address. */
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly model: string;
+  /** The model's context window in tokens, when configured. */
+  readonly windowTokens: number | null;
+  /** Sent as the output cap when configured; never derived from anything else (endpoints.md Q5). */
+  readonly maxOutputTokens: number | null;
+  readonly connectTimeoutMs: number;
+  readonly firstByteTimeoutMs: number;
+  /** Longest time without a data event; comments and blank lines do not count as life. */
+  readonly silenceTimeoutMs: number;
+  readonly totalTimeoutMs: number;
+  /** Further requests after the first one; 2 means at most 3 requests. */
+  readonly retries: number;
+}
