@@ -1,0 +1,67 @@
+import type { Completion } from '../llm/outcome.js';
+
+/**
+ * What a reply is worth as a summary. A reply that is not one must never replace history: people lost whole
+ * conversations to empty, cut and refused replies that were stored as if they were good.
+ */
+export type Judgement =
+  | { readonly verdict: 'accepted'; readonly summary: string }
+  | { readonly verdict: 'empty' }
+  | { readonly verdict: 'refused'; readonly reason: string }
+  /** Cut off by the output limit; also when the limit left no visible text at all. */
+  | { readonly verdict: 'truncated' }
+  | { readonly verdict: 'too_long'; readonly chars: number };
+
+const CUT_REASONS = new Set(['length', 'max_tokens', 'model_context_window_exceeded']);
+
+/** @param allows whether a summary is short enough; the limit itself is the caller's */
+export function judgeReply(reply: Completion, allows: (summary: string) => boolean): Judgement {
+  if (reply.refusal !== null && reply.refusal.trim() !== '')
+    return { verdict: 'refused', reason: 'the model refused' };
+  if (reply.finishReason === 'content_filter')
+    return { verdict: 'refused', reason: 'the content filter stopped it' };
+  if (reply.toolCalls.length > 0 || reply.finishReason === 'tool_calls') return { verdict: 'empty' };
+  if (reply.finishReason !== null && CUT_REASONS.has(reply.finishReason)) return { verdict: 'truncated' };
+  const summary = cleanSummary(reply.text);
+  if (summary === '') return { verdict: 'empty' };
+  return allows(summary) ? { verdict: 'accepted', summary } : { verdict: 'too_long', chars: summary.length };
+}
+
+/** The reply without its wrapping: thinking, an enclosing code fence, outer white space, U+0000. */
+export function cleanSummary(text: string): string {
+  const plain = text.replaceAll('\0', '').toWellFormed();
+  return withoutFence(withoutThinking(plain)).trim();
+}
+
+/** Removes a think block that opens the reply; a block that never closes leaves nothing. Later tags are text. */
+function withoutThinking(text: string): string {
+  const open = /^\s*<(think|thinking)>/i.exec(text);
+  if (open === null) return text;
+  const close = new RegExp(`</${open[1]}>`, 'i').exec(text);
+  return close === null ? '' : text.slice(close.index + close[0].length);
+}
+
+/** Removes a code fence that encloses the whole text, closed or not; fences inside the text stay. */
+function withoutFence(text: string): string {
+  const lines = text.trim().split('\n');
+  const marks = /^(`{3,}|~{3,})[^`]*$/.exec(lines[0]?.trim() ?? '')?.[1];
+  if (marks === undefined) return text;
+  const closing = enclosingFenceEnd(lines, marks);
+  if (closing === null) return text;
+  return lines.slice(1, closing).join('\n');
+}
+
+/** Line of the fence that closes the first one: the last line, or past it if none does; null if an earlier one. */
+function enclosingFenceEnd(lines: readonly string[], marks: string): number | null {
+  const mark = marks.charAt(0);
+  let nested = 0;
+  for (let i = 1; i < lines.length; i += 1) {
+    const run = new RegExp(`^\\${mark}{3,}`).exec(lines[i]?.trim() ?? '')?.[0];
+    if (run === undefined) continue;
+    const bare = lines[i]?.trim() === run;
+    if (!bare) nested += 1;
+    else if (nested > 0) nested -= 1;
+    else if (run.length >= marks.length) return i === lines.length - 1 ? i : null;
+  }
+  return lines.length;
+}

@@ -1,0 +1,212 @@
+import {
+  type CompactionProgress,
+  commitSummary,
+  failAbandoned,
+  insertCompaction,
+  type NewCompaction,
+  updateCompaction,
+} from '../db/repositories/compactions.js';
+import { leaseRest, releaseLease, takeLease } from '../db/repositories/leases.js';
+import { findSessionByPk } from '../db/repositories/sessions.js';
+import type { Db, Store } from '../db/store.js';
+import type { CompactionRow, SessionRow } from '../db/tables.js';
+import { AppError } from '../errors.js';
+import { newId, newLeaseToken } from '../ids.js';
+import { effectiveSummary } from './context.js';
+import type { FoldStep } from './fold.js';
+import type { Ledger } from './ledger.js';
+import type { UpToDateReason } from './plan.js';
+import { charsBefore, planSession, type SessionPlan } from './plan-session.js';
+
+/** What an attempt starts from. */
+export interface AttemptStart {
+  readonly sessionPk: number;
+  readonly leaseMs: number;
+  readonly model: string;
+  /** Percent for this call; null takes the session's own. */
+  readonly percent: number | null;
+  readonly keepRecent: number;
+  readonly instructions: string | null;
+}
+
+export type OpenedAttempt =
+  | { readonly kind: 'up_to_date'; readonly reason: UpToDateReason; readonly session: SessionRow }
+  | { readonly kind: 'opened'; readonly attempt: Attempt; readonly from: number; readonly cut: number };
+
+/**
+ * One attempt to compact a session, from its lease to its end: the only writer of summaries. Each write is
+ * one short transaction; no model call runs inside one.
+ */
+export class Attempt {
+  readonly owner: string;
+  readonly #store: Store;
+  readonly #clock: () => number;
+  readonly #startedAt = performance.now();
+  readonly #planned: SessionPlan;
+  #session: SessionRow;
+  #record: CompactionRow;
+
+  private constructor(
+    store: Store,
+    clock: () => number,
+    opened: { owner: string; session: SessionRow; record: CompactionRow; planned: SessionPlan },
+  ) {
+    this.#store = store;
+    this.#clock = clock;
+    this.owner = opened.owner;
+    this.#planned = opened.planned;
+    this.#session = opened.session;
+    this.#record = opened.record;
+  }
+
+  /**
+   * Takes the session's lease, plans under it and opens a record. Throws COMPACTION_IN_PROGRESS while another
+   * attempt holds the lease; leaves it untouched when there is nothing to fold.
+   */
+  static async open(store: Store, clock: () => number, start: AttemptStart): Promise<OpenedAttempt> {
+    const owner = newLeaseToken();
+    return store.tx(async (db): Promise<OpenedAttempt> => {
+      const session = await takeLease(db, start.sessionPk, owner, start.leaseMs);
+      if (session === null) throw await whyNoLease(db, start.sessionPk);
+      const percent = start.percent ?? session.compact_count;
+      const { keepRecent } = start;
+      const planned = await planSession(db, session, { percent, keepRecent, holdFrom: null });
+      const { plan, from } = planned;
+      if (plan.kind === 'up_to_date') {
+        await releaseLease(db, session.pk, owner);
+        return { kind: 'up_to_date', reason: plan.reason, session };
+      }
+      const now = clock();
+      await failAbandoned(db, session.pk, owner, now);
+      const record = await insertCompaction(
+        db,
+        newRecord(session, planned, { ...start, owner, percent, now }),
+      );
+      const attempt = new Attempt(store, clock, { owner, session, record, planned });
+      return { kind: 'opened', attempt, from, cut: plan.cut };
+    });
+  }
+
+  /** The session as of the lease or the last committed step. */
+  get session(): SessionRow {
+    return this.#session;
+  }
+
+  get record(): CompactionRow {
+    return this.#record;
+  }
+
+  /**
+   * Commits summary, pointer and record together; `last` also ends the attempt and gives the lease back.
+   * Throws SESSION_NOT_FOUND, SESSION_CLOSED or SESSION_CHANGED when the session is not as it was left.
+   */
+  async commit(step: FoldStep, ledger: Ledger, last: boolean): Promise<void> {
+    const sessionPk = this.#session.pk;
+    const { session, record } = await this.#store.tx(async (db) => {
+      const now = this.#clock();
+      const committed = await commitSummary(
+        db,
+        {
+          sessionPk,
+          owner: this.owner,
+          revision: this.#session.revision,
+          summary: step.summary,
+          size: step.size,
+          compactionId: this.#record.id,
+        },
+        now,
+      );
+      if (committed === null) throw await whyNotCommitted(db, sessionPk);
+      const { openChars, totalBefore } = this.#planned;
+      const folded = (await charsBefore(db, sessionPk, step.size)) - totalBefore;
+      const updated = await this.#update(db, {
+        ...this.#costs(ledger),
+        summary: step.summary,
+        to_size: step.size,
+        chars_after: openChars - folded + step.summary.length,
+        ...(last ? { outcome: 'completed', finished_at: now } : {}),
+      });
+      if (last) await releaseLease(db, sessionPk, this.owner);
+      return { session: committed, record: updated };
+    });
+    this.#session = session;
+    this.#record = record;
+  }
+
+  /** Ends the attempt, after its last step or after a failure, and gives the lease back. */
+  async end(ledger: Ledger, failure: AppError | null): Promise<void> {
+    const moved = this.#record.to_size > this.#record.from_size;
+    this.#record = await this.#store.tx(async (db) => {
+      await releaseLease(db, this.#session.pk, this.owner);
+      return this.#update(db, {
+        ...this.#costs(ledger),
+        outcome: failure === null ? 'completed' : moved ? 'partial' : 'failed',
+        error_code: failure?.code ?? null,
+        error_detail: failure?.message ?? null,
+        finished_at: this.#clock(),
+      });
+    });
+  }
+
+  /** The record may be gone with its session, or by a reset: then what is known stays in memory only. */
+  async #update(db: Db, progress: CompactionProgress): Promise<CompactionRow> {
+    return (await updateCompaction(db, this.#record.pk, progress)) ?? { ...this.#record, ...progress };
+  }
+
+  #costs(ledger: Ledger): CompactionProgress {
+    return {
+      requests: ledger.requests,
+      input_tokens: ledger.inputTokens,
+      output_tokens: ledger.outputTokens,
+      duration_ms: Math.round(performance.now() - this.#startedAt),
+    };
+  }
+}
+
+function newRecord(
+  session: SessionRow,
+  { from, summaryChars, openChars }: SessionPlan,
+  start: AttemptStart & { owner: string; percent: number; now: number },
+): NewCompaction {
+  return {
+    session_pk: session.pk,
+    id: newId('cmp', start.now),
+    // Without a summary to build on, the chain begins anew.
+    predecessor_id: effectiveSummary(session.compact_summary) === null ? null : session.current_compaction_id,
+    lease_owner: start.owner,
+    trigger: 'manual',
+    outcome: 'running',
+    from_size: from,
+    to_size: from,
+    compact_count: start.percent,
+    keep_recent: start.keepRecent,
+    instructions: start.instructions,
+    chars_before: summaryChars + openChars,
+    chars_after: summaryChars + openChars,
+    model: start.model,
+    requests: 0,
+    duration_ms: 0,
+    created_at: start.now,
+  };
+}
+
+async function whyNoLease(db: Db, sessionPk: number): Promise<AppError> {
+  const gone = await goneOrClosed(db, sessionPk);
+  if (gone !== null) return gone;
+  const restMs = await leaseRest(db, sessionPk);
+  return new AppError('COMPACTION_IN_PROGRESS', 'Another compaction of this session is at work', {
+    retryAfterSeconds: Math.max(1, Math.ceil(restMs / 1_000)),
+  });
+}
+
+async function whyNotCommitted(db: Db, sessionPk: number): Promise<AppError> {
+  const changed =
+    'The history or the summary changed, or the lease ran out, while the summary was being written';
+  return (await goneOrClosed(db, sessionPk)) ?? new AppError('SESSION_CHANGED', changed);
+}
+
+async function goneOrClosed(db: Db, sessionPk: number): Promise<AppError | null> {
+  const session = await findSessionByPk(db, sessionPk);
+  if (session === null) return new AppError('SESSION_NOT_FOUND', 'The session was deleted');
+  return session.status === 'closed' ? new AppError('SESSION_CLOSED', 'The session is closed') : null;
+}

@@ -1,0 +1,260 @@
+import { findCompaction } from '../db/repositories/compactions.js';
+import { findSession } from '../db/repositories/sessions.js';
+import type { Db, Store } from '../db/store.js';
+import type { CompactionRow, SessionRow } from '../db/tables.js';
+import { AppError } from '../errors.js';
+import type { Logger } from '../logger.js';
+import { Attempt, type OpenedAttempt } from './attempt.js';
+import { batchSource } from './batch.js';
+import { summaryLimit } from './budget.js';
+import { ChunkReader } from './chunk-reader.js';
+import { effectiveSummary } from './context.js';
+import { foldBatch } from './fold.js';
+import { keepLease, type LeaseTimes } from './lease-keeper.js';
+import { Ledger } from './ledger.js';
+import type { Plan, UpToDateReason } from './plan.js';
+import { planSession, type SessionPlan } from './plan-session.js';
+import type { Summarizer } from './summarizer.js';
+
+export interface CompactionSettings extends LeaseTimes {
+  /** Longest summary that is stored, in chars. */
+  readonly summaryMaxChars: number;
+  /** Tool results longer than this are excerpted in the transcript, in chars. */
+  readonly toolResultChars: number;
+}
+
+export interface CompactOptions {
+  /** Percent of the open context, for this call only; the session's own otherwise. */
+  readonly percent: number | null;
+  readonly instructions: string | null;
+  readonly keepRecent: number;
+  readonly dryRun: boolean;
+  /** Another model for this call only. */
+  readonly model: string | null;
+}
+
+export type CompactResult =
+  | {
+      readonly kind: 'up_to_date';
+      readonly reason: UpToDateReason;
+      readonly session: SessionRow;
+      /** When the compaction that the summary comes from ended; ms since the epoch, null without one. */
+      readonly lastCompactedAt: number | null;
+    }
+  | {
+      readonly kind: 'preview';
+      readonly session: SessionRow;
+      readonly fromSize: number;
+      readonly toSize: number;
+      /** Of the open context now, of what would be folded, and at most afterwards. */
+      readonly charsBefore: number;
+      readonly charsFolded: number;
+      readonly charsAfterAtMost: number;
+    }
+  | { readonly kind: 'compacted'; readonly session: SessionRow; readonly record: CompactionRow };
+
+type FoldPlan = Extract<Plan, { kind: 'fold' }>;
+
+interface Parts {
+  readonly store: Store;
+  /** Ms since the epoch, for the times that people read; order and leases never depend on it. */
+  readonly clock: () => number;
+  /** The summarizer for a call; throws MODEL_NOT_CONFIGURED for a model that cannot be used. */
+  readonly summarizerFor: (model: string | null) => Summarizer;
+  readonly settings: CompactionSettings;
+  readonly logger: Logger;
+}
+
+/** Folds sessions: plan, lease, summarize, commit step by step. See `docs/compaction.md`. */
+export class CompactionService {
+  readonly #parts: Parts;
+  readonly #running = new Map<AbortController, Promise<unknown>>();
+  #closed = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Compacts one session once. The pointer moves at the end of each committed step; after an error the
+   * session is as it was, or at the last of them, and the error says which.
+   *
+   * @param signal fires when the caller goes away; what is not committed by then is dropped
+   */
+  async compact(
+    tenant: string,
+    id: string,
+    options: CompactOptions,
+    signal: AbortSignal,
+  ): Promise<CompactResult> {
+    const { session, planned, lastCompactedAt } = await this.#plan(tenant, id, options);
+    const { plan } = planned;
+    if (plan.kind === 'up_to_date')
+      return { kind: 'up_to_date', reason: plan.reason, session, lastCompactedAt };
+    const summarizer = this.#parts.summarizerFor(options.model);
+    if (options.dryRun) return this.#preview(session, planned, plan, summarizer);
+    return this.#tracked(signal, (controller) => this.#run(session.pk, options, summarizer, controller));
+  }
+
+  /** Ends what is at work, giving leases back, and refuses what comes later. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const controller of this.#running.keys()) controller.abort(shuttingDown());
+    await Promise.allSettled(this.#running.values());
+  }
+
+  /** One consistent state: an old summary never meets new rows. */
+  #plan(tenant: string, id: string, options: CompactOptions) {
+    return this.#parts.store.snapshot(async (db) => {
+      const session = await findSession(db, tenant, id);
+      if (session === null) throw new AppError('SESSION_NOT_FOUND', `There is no session ${id}`);
+      if (session.status === 'closed') throw new AppError('SESSION_CLOSED', `Session ${id} is closed`);
+      const { percent, keepRecent } = options;
+      const request = { percent: percent ?? session.compact_count, keepRecent, holdFrom: null };
+      const planned = await planSession(db, session, request);
+      return { session, planned, lastCompactedAt: await lastCompactedAt(db, session) };
+    });
+  }
+
+  #preview(
+    session: SessionRow,
+    { from, summaryChars, openChars }: SessionPlan,
+    plan: FoldPlan,
+    { budget }: Summarizer,
+  ): CompactResult {
+    const limit = summaryLimit(summaryChars + plan.chars, this.#parts.settings.summaryMaxChars, budget);
+    return {
+      kind: 'preview',
+      session,
+      fromSize: from,
+      toSize: plan.cut,
+      charsBefore: summaryChars + openChars,
+      charsFolded: plan.chars,
+      charsAfterAtMost: openChars - plan.chars + limit,
+    };
+  }
+
+  async #tracked<T>(caller: AbortSignal, work: (controller: AbortController) => Promise<T>): Promise<T> {
+    if (this.#closed) throw shuttingDown();
+    const controller = new AbortController();
+    const leave = () => controller.abort(caller.reason);
+    if (caller.aborted) leave();
+    caller.addEventListener('abort', leave, { once: true });
+    const running = work(controller);
+    this.#running.set(controller, running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(controller);
+      caller.removeEventListener('abort', leave);
+    }
+  }
+
+  async #run(
+    sessionPk: number,
+    options: CompactOptions,
+    summarizer: Summarizer,
+    controller: AbortController,
+  ): Promise<CompactResult> {
+    const { store, clock, settings, logger } = this.#parts;
+    controller.signal.throwIfAborted();
+    const opened = await Attempt.open(store, clock, {
+      ...options,
+      sessionPk,
+      leaseMs: settings.leaseMs,
+      model: summarizer.model,
+    });
+    if (opened.kind === 'up_to_date')
+      return { ...opened, lastCompactedAt: await lastCompactedAt(store.read, opened.session) };
+
+    const { attempt } = opened;
+    const ledger = new Ledger();
+    const lease = keepLease(store, sessionPk, attempt.owner, settings, (error) => controller.abort(error));
+    try {
+      await this.#fold(opened, options, summarizer, ledger, controller.signal);
+      logger.info(logFields(attempt), 'session compacted');
+      return { kind: 'compacted', session: attempt.session, record: attempt.record };
+    } catch (error) {
+      const failure =
+        error instanceof AppError
+          ? error
+          : new AppError('INTERNAL_ERROR', 'Unexpected failure', { cause: error });
+      await attempt.end(ledger, failure).catch((cause: unknown) => {
+        logger.error({ err: cause, ...logFields(attempt) }, 'the failed compaction could not be recorded');
+      });
+      logger.warn({ code: failure.code, ...logFields(attempt) }, 'compaction failed');
+      throw withProgress(failure, attempt.record);
+    } finally {
+      lease.stop();
+    }
+  }
+
+  async #fold(
+    { attempt, from, cut }: OpenedAttempt & { kind: 'opened' },
+    { instructions }: CompactOptions,
+    summarizer: Summarizer,
+    ledger: Ledger,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { store, settings } = this.#parts;
+    const { pk, message_count: messageCount, compact_summary: summary } = attempt.session;
+    const source = batchSource(store, pk, messageCount);
+    const reader = new ChunkReader(source, from, cut, summarizer.budget.unit, settings);
+    const { summaryMaxChars } = settings;
+    const steps = foldBatch(effectiveSummary(summary), {
+      reader,
+      summarizer,
+      ledger,
+      instructions,
+      summaryMaxChars,
+      signal,
+    });
+    let size = from;
+    for await (const step of steps) {
+      signal.throwIfAborted();
+      await attempt.commit(step, ledger, step.size === cut);
+      size = step.size;
+    }
+    if (size < cut) await attempt.end(ledger, null);
+  }
+}
+
+function shuttingDown(): AppError {
+  return new AppError('SHUTTING_DOWN', 'The service is shutting down', { retryAfterSeconds: 1 });
+}
+
+async function lastCompactedAt(db: Db, session: SessionRow): Promise<number | null> {
+  const { pk, current_compaction_id: id } = session;
+  return id === null ? null : ((await findCompaction(db, pk, id))?.finished_at ?? null);
+}
+
+/** Says with the error how far the attempt came: work that is committed is not lost, and is not done again. */
+function withProgress(failure: AppError, { id, from_size, to_size }: CompactionRow): AppError {
+  const outcome = to_size > from_size ? 'partial' : 'failed';
+  const extensions = { ...failure.options.extensions, compaction: { id, from_size, to_size, outcome } };
+  return new AppError(failure.code, failure.message, { ...failure.options, extensions, cause: failure });
+}
+
+function logFields({ session, record }: Attempt): object {
+  const {
+    id: compaction,
+    from_size,
+    to_size,
+    chars_before,
+    chars_after,
+    model,
+    requests,
+    duration_ms,
+  } = record;
+  return {
+    session: session.id,
+    compaction,
+    from_size,
+    to_size,
+    chars_before,
+    chars_after,
+    model,
+    requests,
+    duration_ms,
+  };
+}

@@ -1,0 +1,105 @@
+import { excerptMiddle, excerptStart } from './excerpt.js';
+import type { ChatMessage, ContentPart } from './measure.js';
+
+/**
+ * Conversation messages as plain text. A summary request carries no roles, tools or tool calls of its own:
+ * that is what makes it acceptable to every endpoint, whatever the history holds.
+ *
+ * A message is a label line and its text; messages are separated by a blank line. Messages without text or
+ * marker render as ''.
+ */
+
+/** Names of the tool calls that results may still answer, by call id. */
+export type CallNames = ReadonlyMap<string, string>;
+
+/** Names in labels, short enough that the label of a continued message leaves room for its text. */
+const MAX_NAME_CHARS = 64;
+const MAX_LINK_CHARS = 500;
+
+export interface TranscriptOptions {
+  /** Longer tool results are excerpted head and tail; chars, at least 1. The stored row keeps all. */
+  readonly toolResultChars: number;
+}
+
+/** The names that the results after `message` refer to: its own calls, or those of the group it belongs to. */
+export function callNamesAfter(message: ChatMessage, before: CallNames): CallNames {
+  if (message.role === 'tool') return before;
+  const names = new Map<string, string>();
+  for (const call of message.tool_calls ?? []) {
+    if (typeof call.id === 'string') names.set(call.id, oneLine(call.function?.name ?? 'unknown'));
+  }
+  return names;
+}
+
+export function renderMessage(message: ChatMessage, calls: CallNames, options: TranscriptOptions): string {
+  const blocks: string[] = [];
+  const text = renderContent(message, options);
+  if (text !== '') blocks.push(`[${label(message, calls)}]\n${text}`);
+  for (const call of message.tool_calls ?? []) {
+    blocks.push(
+      `[assistant calls ${oneLine(call.function?.name ?? 'unknown')}]\n${call.function?.arguments ?? ''}`,
+    );
+  }
+  return blocks.join('\n\n');
+}
+
+/** The label of a message, as in the transcript's label lines but without brackets. */
+export function label(message: ChatMessage, calls: CallNames): string {
+  if (message.role === 'tool') {
+    const name = calls.get(message.tool_call_id ?? '');
+    return name === undefined ? 'tool result' : `result of ${name}`;
+  }
+  return message.name === undefined || message.name === ''
+    ? message.role
+    : `${message.role} (${oneLine(message.name)})`;
+}
+
+function renderContent(message: ChatMessage, options: TranscriptOptions): string {
+  const { content } = message;
+  const texts: string[] = [];
+  if (typeof content === 'string') texts.push(content);
+  else if (Array.isArray(content)) texts.push(...content.map(renderPart));
+  if (typeof message.refusal === 'string' && message.refusal !== '')
+    texts.push(`[refused] ${message.refusal}`);
+  const text = texts.filter((part) => part !== '').join('\n');
+  return message.role === 'tool' ? excerptMiddle(text, options.toolResultChars) : text;
+}
+
+function renderPart(part: ContentPart): string {
+  switch (part.type) {
+    case 'text':
+      return typeof part.text === 'string' ? part.text : '';
+    case 'refusal':
+      return typeof part['refusal'] === 'string' ? `[refused] ${part['refusal']}` : '[refusal]';
+    case 'image_url':
+      return marker('image', linkOf(part['image_url'], 'url'));
+    case 'file':
+      return marker('file', stringAt(part['file'], 'filename'));
+    case 'input_audio':
+      return '[audio]';
+    default:
+      return marker(oneLine(part.type), null);
+  }
+}
+
+function marker(kind: string, detail: string | null): string {
+  return detail === null ? `[${kind}]` : `[${kind}: ${oneLine(detail, MAX_LINK_CHARS)}]`;
+}
+
+/** The address of something on the web; null for data URLs, whose megabytes say nothing to a summarizer. */
+function linkOf(value: unknown, key: string): string | null {
+  const url = stringAt(value, key);
+  return url !== null && /^https?:/i.test(url) ? url : null;
+}
+
+function stringAt(value: unknown, key: string): string | null {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return null;
+  const found = Object.entries(value).find(([name]) => name === key)?.[1];
+  return typeof found === 'string' ? found : null;
+}
+
+/** Names come from outside: one that held a line break could pose as another message's label. */
+function oneLine(text: string, maxChars = MAX_NAME_CHARS): string {
+  return excerptStart(text.replace(/[\s\p{Cc}]+/gu, ' ').trim(), maxChars);
+}
