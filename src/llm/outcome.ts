@@ -75,7 +75,7 @@ export type Outcome = Completion | Failure;
 /** The end of a call after its retries, with what all its requests used together. */
 export interface CallResult {
   readonly outcome: Outcome;
-  /** Requests sent, 1 or more. */
+  /** Requests sent; 0 only when the signal had fired before the first one. */
   readonly requests: number;
   /** Sum over the requests that reported usage, failed ones included; null where none did. */
   readonly usage: Usage;

@@ -1,0 +1,146 @@
+import { type Dispatcher, request } from 'undici';
+import type { Answer } from './answer.js';
+import { type ClockLimits, Clocks } from './clocks.js';
+import type { Connections } from './connections.js';
+import type { Outcome, Usage } from './outcome.js';
+import { readRefusal } from './read-refusal.js';
+import { readReply } from './read-reply.js';
+import type { CleanText } from './redact.js';
+import { plainBody } from './response-body.js';
+import { type Stop, stopFailure } from './stop.js';
+import { transportFailure } from './transport-failure.js';
+import { NO_USAGE } from './usage.js';
+
+export interface AttemptRequest {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly limits: ClockLimits;
+  readonly connections: Connections;
+  readonly clean: CleanText;
+  readonly signal: AbortSignal;
+}
+
+export interface AttemptResult {
+  readonly outcome: Outcome;
+  /** What this request used, where the answer said so, also when it failed. */
+  readonly usage: Usage;
+  /** The endpoint's own word on whether to try again (`x-should-retry`); null when it says nothing. */
+  readonly retryAdvice: boolean | null;
+  /** The request was lost on a kept-alive connection that the server had closed. */
+  readonly staleConnection: boolean;
+  readonly nameLookupFailed: boolean;
+}
+
+type Facts = Partial<Omit<AttemptResult, 'outcome'>>;
+
+const result = (outcome: Outcome, facts: Facts = {}): AttemptResult => ({
+  outcome,
+  usage: NO_USAGE,
+  retryAdvice: null,
+  staleConnection: false,
+  nameLookupFailed: false,
+  ...facts,
+});
+
+/**
+ * Sends one request and reads its answer to the end. Never throws; the outcome is known within milliseconds of
+ * the caller's signal or of a clock, and by then the connection is closed.
+ */
+export async function attempt(sending: AttemptRequest): Promise<AttemptResult> {
+  const abort = new AbortController();
+  let stop: Stop | null = null;
+  const stopBy = (cause: Stop): void => {
+    stop ??= cause;
+    abort.abort();
+  };
+  const clocks = new Clocks(sending.limits, (clock) => stopBy({ by: 'clock', clock }));
+  const cancel = (): void => stopBy({ by: 'caller' });
+  sending.signal.addEventListener('abort', cancel, { once: true });
+  if (sending.signal.aborted) cancel();
+  const stopped = (): Stop | null => stop;
+  try {
+    const response = await untilAborted(send(sending, abort.signal, clocks), abort.signal);
+    clocks.headersReceived();
+    const { url, clean } = sending;
+    return await readAnswer({ url, clean, response, clocks, stopped });
+  } catch (error) {
+    const cause = stopped();
+    if (cause !== null) return result(stopFailure(cause, null));
+    const { outcome, nameLookupFailed } = transportFailure(error, sending.clean);
+    return result(outcome, { nameLookupFailed, staleConnection: sending.connections.isStale(error) });
+  } finally {
+    clocks.stop();
+    sending.signal.removeEventListener('abort', cancel);
+  }
+}
+
+function send(
+  sending: AttemptRequest,
+  signal: AbortSignal,
+  clocks: Clocks,
+): Promise<Dispatcher.ResponseData> {
+  return request(sending.url, {
+    method: 'POST',
+    headers: sending.headers,
+    body: sending.body,
+    signal,
+    dispatcher: sending.connections.forRequest(() => clocks.requestSent()),
+  });
+}
+
+/** undici only notices a signal once it is connected; a caller or a clock must not wait for that. */
+async function untilAborted(
+  sent: Promise<Dispatcher.ResponseData>,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
+  let giveUp: () => void = () => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    giveUp = () => reject(new Error('stopped'));
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
+  });
+  try {
+    return await Promise.race([sent, aborted]);
+  } catch (error) {
+    sent.then(
+      ({ body }) => body.destroy(),
+      () => {},
+    );
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+async function readAnswer(answer: Answer): Promise<AttemptResult> {
+  const { statusCode, headers, body } = answer.response;
+  // Destroying an unread body reports an error on it, which is no news to anyone.
+  body.on('error', () => {});
+  const retryAdvice = adviceIn(headers['x-should-retry']);
+  const unusable = (message: string): AttemptResult => {
+    body.destroy();
+    return result({ kind: 'protocol', message, status: statusCode }, { retryAdvice });
+  };
+  if (statusCode >= 300 && statusCode < 400) {
+    // Following it would lose the POST body or carry the key to another host.
+    return unusable(
+      `The model endpoint answered ${statusCode}, a redirect, which is not followed; check the base URL`,
+    );
+  }
+  const plain = plainBody(body, String(headers['content-encoding'] ?? ''));
+  if (plain === null) return unusable('The answer of the model endpoint is compressed in an unknown way');
+  try {
+    const read = statusCode >= 400 ? readRefusal : readReply;
+    const { outcome, usage } = await read(answer, plain);
+    return result(outcome, { usage, retryAdvice });
+  } catch (error) {
+    // Whatever a stranger's answer made fail in here is the answer's fault, and must not cost the connection.
+    return unusable(answer.clean(`The answer of the model endpoint cannot be read: ${String(error)}`));
+  }
+}
+
+function adviceIn(header: string | string[] | undefined): boolean | null {
+  if (header === 'true') return true;
+  return header === 'false' ? false : null;
+}

@@ -1,0 +1,75 @@
+import type { Readable } from 'node:stream';
+import type { Answer } from './answer.js';
+import { classify } from './classify.js';
+import { readErrorDocument } from './error-facts.js';
+import type { Failure, Outcome, Usage } from './outcome.js';
+import { ReplyReader } from './reply-reader.js';
+import { chunksOf, releaseBody } from './response-body.js';
+import { stopFailure } from './stop.js';
+import { isBrokenFrame, transportReason } from './transport-failure.js';
+
+/** Largest answer that is read, in bytes after decompression. */
+const ANSWER_LIMIT = 32 * 1024 * 1024;
+
+/** How reading the body ended, beside what the reader made of it. */
+interface Reading {
+  readonly tooLarge: boolean;
+  readonly broken: { readonly error: unknown } | null;
+}
+
+/** Reads an answer with a status of 2xx. */
+export async function readReply(
+  answer: Answer,
+  plain: Readable,
+): Promise<{ outcome: Outcome; usage: Usage }> {
+  const { headers, body } = answer.response;
+  const reader = new ReplyReader(String(headers['content-type'] ?? ''));
+  const reading = await readBody(answer, plain, reader);
+  if (reader.isOver && plain === body) releaseBody(body);
+  else body.destroy();
+  return { outcome: outcomeOf(answer, reader, reading), usage: reader.usage };
+}
+
+async function readBody({ clocks }: Answer, plain: Readable, reader: ReplyReader): Promise<Reading> {
+  // Streaming, because a character may be split between two chunks; it also drops a byte order mark.
+  const decoder = new TextDecoder();
+  let size = 0;
+  try {
+    for await (const chunk of chunksOf(plain)) {
+      size += chunk.length;
+      if (size > ANSWER_LIMIT) return { tooLarge: true, broken: null };
+      if (reader.feed(decoder.decode(chunk, { stream: true }))) {
+        if (reader.isFinished) clocks.replyFinished();
+        else clocks.life();
+      }
+      if (reader.isOver) break;
+    }
+    return { tooLarge: false, broken: null };
+  } catch (error) {
+    return { tooLarge: false, broken: { error } };
+  }
+}
+
+function outcomeOf(answer: Answer, reader: ReplyReader, { tooLarge, broken }: Reading): Outcome {
+  const { clean, url } = answer;
+  const { statusCode, headers } = answer.response;
+  const failed = (kind: 'protocol' | 'incomplete' | 'empty', message: string): Failure => ({
+    kind,
+    message: clean(message),
+    status: statusCode,
+  });
+  const stop = answer.stopped();
+  if (stop?.by === 'caller') return stopFailure(stop, statusCode);
+  if (tooLarge)
+    return failed('protocol', `The answer of the model endpoint is larger than ${ANSWER_LIMIT} bytes`);
+  // First what the answer says: a reply or an error that is complete counts, however the connection ended.
+  const end = reader.conclude(broken === null ? 'closed' : 'broken');
+  if (end.kind === 'ok') return end;
+  if (end.kind === 'error') {
+    return classify({ httpStatus: statusCode, headers, facts: readErrorDocument(end.document), url, clean });
+  }
+  if (stop !== null) return stopFailure(stop, statusCode);
+  if (broken === null) return failed(end.kind, end.message);
+  const kind = isBrokenFrame(broken.error) ? 'protocol' : end.kind;
+  return failed(kind, `${end.message} (${transportReason(broken.error)})`);
+}

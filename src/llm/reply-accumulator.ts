@@ -1,0 +1,87 @@
+import { contentText } from './content-text.js';
+import { isRecord, listOf, member, nonBlank } from './narrow.js';
+import type { Completion, Usage } from './outcome.js';
+import { ToolCallSlots } from './tool-call-slots.js';
+import { latest, NO_USAGE, usageIn } from './usage.js';
+
+/**
+ * Puts one reply together, from stream chunks or from a complete answer: both have the same parts, under `delta`
+ * or under `message`. Only the first choice counts. Reasoning fields (`reasoning_content`, `reasoning`,
+ * `thinking`, ...) are not read at all, so they cannot leak into the text.
+ */
+export class ReplyAccumulator {
+  readonly #toolCalls = new ToolCallSlots();
+  #text = '';
+  #refusal = '';
+  #finishReason: string | null = null;
+  #model: string | null = null;
+  #usage: Usage = NO_USAGE;
+  #choiceSeen = false;
+
+  /** Takes one JSON document. True when it brought a part of the reply: that is what counts as life. */
+  add(document: unknown): boolean {
+    const usage = usageIn(document);
+    this.#usage = latest(this.#usage, usage);
+    this.#model = nonBlank(member(document, 'model')) ?? this.#model;
+    const choice = firstChoice(document);
+    if (choice === null) return usage.inputTokens !== null || usage.outputTokens !== null;
+    this.#choiceSeen = true;
+    this.#finishReason = nonBlank(member(choice, 'finish_reason')) ?? this.#finishReason;
+    const delta = member(choice, 'delta');
+    if (isRecord(delta)) this.#addPart(delta, false);
+    else this.#addMessage(member(choice, 'message'));
+    return true;
+  }
+
+  get usage(): Usage {
+    return this.#usage;
+  }
+
+  get choiceSeen(): boolean {
+    return this.#choiceSeen;
+  }
+
+  get finishReason(): string | null {
+    return this.#finishReason;
+  }
+
+  completion(): Completion {
+    return {
+      kind: 'ok',
+      text: this.#text,
+      finishReason: this.#finishReason,
+      refusal: this.#refusal === '' ? null : this.#refusal,
+      toolCalls: this.#toolCalls.calls(),
+      model: this.#model,
+    };
+  }
+
+  #addMessage(message: unknown): void {
+    // Some proxies close a stream with the whole message once more; taking it would double the text.
+    const repeats = this.#text !== '' || this.#refusal !== '' || !this.#toolCalls.isEmpty;
+    if (isRecord(message) && !repeats) this.#addPart(message, true);
+  }
+
+  #addPart(part: Readonly<Record<string, unknown>>, whole: boolean): void {
+    const { text, refusal } = contentText(part['content']);
+    this.#text += text;
+    this.#refusal += refusal + (typeof part['refusal'] === 'string' ? part['refusal'] : '');
+    const calls = listOf(part['tool_calls']);
+    if (whole) this.#toolCalls.addWhole(calls);
+    else if (calls.length > 0) this.#toolCalls.addDeltas(calls);
+    if (isRecord(part['function_call'])) {
+      // The form before `tool_calls`: there is one call at most, so all fragments share an index.
+      this.#toolCalls.addDeltas([{ index: 0, function: part['function_call'] }]);
+    }
+  }
+}
+
+/** The choice with index 0, or the first one where choices carry no index. */
+export function firstChoice(document: unknown): unknown {
+  const choices = listOf(member(document, 'choices')).filter(isRecord);
+  return (
+    choices.find((choice) => choice['index'] === 0) ??
+    choices.find((choice) => typeof choice['index'] !== 'number') ??
+    null
+  );
+}

@@ -1,0 +1,110 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { delayInText, parseDuration } from './durations.js';
+import type { ErrorFacts } from './error-facts.js';
+
+type Headers = Readonly<Record<string, unknown>>;
+
+/** Larger numbers are epoch milliseconds, smaller ones epoch seconds: the border is in the year 5138 or 1973. */
+const EPOCH_MS_FROM = 100_000_000_000;
+const EPOCH_SECONDS_FROM = 1_000_000_000;
+
+/**
+ * How long the endpoint explicitly asks to wait, in ms: headers first, then `RetryInfo`, then the error text.
+ * Null when it does not ask; what is negative or no number does not count as asking.
+ */
+export function explicitDelay(headers: IncomingHttpHeaders, facts: ErrorFacts): number | null {
+  return (
+    headerDelay(headers) ??
+    headerDelay(lowerCased(facts.headers)) ??
+    valid(facts.retryInfoMs) ??
+    valid(delayInText(facts.text))
+  );
+}
+
+/**
+ * The delay of a rate limit: what is asked for, else when the limit that ran out is reset. The reset headers are
+ * sent with every reply, so they say nothing about any other kind of failure.
+ */
+export function rateLimitDelay(headers: IncomingHttpHeaders, facts: ErrorFacts): number | null {
+  return (
+    headerDelay(headers) ??
+    resetDelay(headers) ??
+    resetDelay(lowerCased(facts.headers)) ??
+    explicitDelay({}, facts)
+  );
+}
+
+function headerDelay(headers: Headers): number | null {
+  return (
+    valid(numberIn(headers['retry-after-ms'])) ??
+    valid(numberIn(headers['x-ms-retry-after-ms'])) ??
+    retryAfter(headers)
+  );
+}
+
+/** `Retry-After` in (fractions of) seconds or as a date. A date is read against the server's own clock. */
+function retryAfter(headers: Headers): number | null {
+  const value = textIn(headers['retry-after']);
+  if (value === null) return null;
+  const seconds = numberIn(value);
+  if (seconds !== null) return valid(seconds * 1_000);
+  const now = Date.parse(textIn(headers['date']) ?? '');
+  return valid(Date.parse(value) - (Number.isNaN(now) ? Date.now() : now));
+}
+
+function resetDelay(headers: Headers): number | null {
+  const vendor = ['requests', 'tokens', 'input-tokens', 'output-tokens'].map((what) =>
+    textIn(headers[`anthropic-ratelimit-${what}-reset`]),
+  );
+  const date = vendor.map((text) => valid(Date.parse(text ?? '') - Date.now())).filter((ms) => ms !== null);
+  return (
+    exhaustedReset(headers) ??
+    epochReset(headers['x-ratelimit-reset']) ??
+    (date.length > 0 ? Math.max(...date) : null)
+  );
+}
+
+/** `x-ratelimit-reset-requests` and `-tokens`: the one with nothing remaining decides, else the longer one. */
+function exhaustedReset(headers: Headers): number | null {
+  const limits = ['requests', 'tokens'].map((what) => ({
+    delay: valid(durationOrSeconds(textIn(headers[`x-ratelimit-reset-${what}`]))),
+    exhausted: numberIn(headers[`x-ratelimit-remaining-${what}`]) === 0,
+  }));
+  const exhausted = limits.filter((limit) => limit.exhausted);
+  const delays = (exhausted.length > 0 ? exhausted : limits)
+    .map((limit) => limit.delay)
+    .filter((ms) => ms !== null);
+  return delays.length > 0 ? Math.max(...delays) : null;
+}
+
+function durationOrSeconds(text: string | null): number | null {
+  if (text === null) return null;
+  const seconds = numberIn(text);
+  return seconds === null ? parseDuration(text) : seconds * 1_000;
+}
+
+function epochReset(value: unknown): number | null {
+  const number = numberIn(value);
+  if (number === null) return durationOrSeconds(textIn(value));
+  if (number >= EPOCH_MS_FROM) return valid(number - Date.now());
+  return valid(number >= EPOCH_SECONDS_FROM ? number * 1_000 - Date.now() : number * 1_000);
+}
+
+function valid(ms: number | null): number | null {
+  return ms !== null && Number.isFinite(ms) && ms >= 0 ? Math.ceil(ms) : null;
+}
+
+function textIn(value: unknown): string | null {
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  if (typeof first === 'number') return String(first);
+  return typeof first === 'string' && first.trim() !== '' ? first.trim() : null;
+}
+
+function numberIn(value: unknown): number | null {
+  const text = textIn(value);
+  return text !== null && /^[+-]?\d+(?:\.\d+)?$/.test(text) ? Number(text) : null;
+}
+
+function lowerCased(headers: Headers): Headers {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

@@ -1,0 +1,55 @@
+import { member } from './narrow.js';
+import type { Failure } from './outcome.js';
+import type { CleanText } from './redact.js';
+
+export interface TransportFailure {
+  readonly outcome: Failure;
+  /** The host name could not be resolved, which is more often a wrong setting than a passing fault. */
+  readonly nameLookupFailed: boolean;
+}
+
+const NAME_LOOKUP_CODES: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN'];
+const CONNECT_TIMEOUT_CODES: readonly string[] = ['UND_ERR_CONNECT_TIMEOUT'];
+/** What will be the same next time: TLS that cannot be trusted, an answer that is not HTTP, an unusable header. */
+const LASTING_CODES =
+  /^(?:ERR_TLS|ERR_SSL|CERT_|EPROTO$|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_|HPE_|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_INVALID_ARG$)/;
+
+/** What an error of the connection comes to, before any part of an answer was there. */
+export function transportFailure(error: unknown, clean: CleanText): TransportFailure {
+  const { code, name, text } = rootCause(error);
+  const nameLookupFailed = NAME_LOOKUP_CODES.includes(code);
+  const reason = clean(`The connection to the model endpoint failed: ${text}`);
+  const base = { message: reason, status: null };
+  const connecting = member(error, 'syscall') === 'connect';
+  let outcome: Failure = { ...base, kind: 'unavailable', retryAfterMs: null };
+  if (CONNECT_TIMEOUT_CODES.includes(code) || (code === 'ETIMEDOUT' && connecting)) {
+    outcome = { ...base, kind: 'timeout', clock: 'connect' };
+  } else if (LASTING_CODES.test(code) || name === 'HTTPParserError') {
+    outcome = { ...base, kind: 'protocol' };
+  }
+  return { outcome, nameLookupFailed };
+}
+
+/** One line about a connection that broke. */
+export function transportReason(error: unknown): string {
+  return rootCause(error).text;
+}
+
+/** A broken frame: what came is not HTTP, as opposed to a connection that just ended. */
+export function isBrokenFrame(error: unknown): boolean {
+  return rootCause(error).name === 'HTTPParserError';
+}
+
+/** With several addresses for one name the reasons are inside an aggregate whose own message is empty. */
+function rootCause(error: unknown): { code: string; name: string; text: string } {
+  const inner: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
+  const cause = inner ?? (error instanceof Error && error.message === '' ? error.cause : undefined) ?? error;
+  const code = member(cause, 'code') ?? member(error, 'code');
+  const name = cause instanceof Error ? cause.name : '';
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return {
+    code: typeof code === 'string' ? code : '',
+    name,
+    text: message === '' ? (typeof code === 'string' ? code : 'unknown reason') : message,
+  };
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { completionsUrl } from '../../src/llm/completions-url.js';
+
+test.each([
+  ['http://h:1', 'http://h:1/v1/chat/completions'],
+  ['http://h:1/', 'http://h:1/v1/chat/completions'],
+  ['http://h:1//', 'http://h:1/v1/chat/completions'],
+  [' http://h:1 ', 'http://h:1/v1/chat/completions'],
+  ['http://h:1/v1', 'http://h:1/v1/chat/completions'],
+  ['http://h:1/v1/', 'http://h:1/v1/chat/completions'],
+  ['http://h:1/proxy/v1', 'http://h:1/proxy/v1/chat/completions'],
+  ['https://g/v1beta/openai/', 'https://g/v1beta/openai/chat/completions'],
+  ['https://o/api/v1', 'https://o/api/v1/chat/completions'],
+  ['https://a/x/chat/completions', 'https://a/x/chat/completions'],
+  ['https://a/x/chat/completions/', 'https://a/x/chat/completions'],
+  [
+    'https://a/openai/deployments/d?api-version=2024-10-21',
+    'https://a/openai/deployments/d/chat/completions?api-version=2024-10-21',
+  ],
+  ['https://a?k=v', 'https://a/v1/chat/completions?k=v'],
+  ['https://a/v1#part', 'https://a/v1/chat/completions'],
+])('%s becomes %s', (base, expected) => {
+  expect(completionsUrl(base).href).toBe(expected);
+});
+
+test.each(['', 'localhost:11434', 'ftp://h/v1', '/v1'])('%j is not an address of an endpoint', (base) => {
+  expect(() => completionsUrl(base)).toThrow('must begin with http:// or https://');
+});

@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createCleaner } from '../../src/llm/redact.js';
+
+const clean = createCleaner(['secret/key+1']);
+
+test.each([
+  ['bad key secret/key+1!', 'bad key [REDACTED]!'],
+  ['Authorization: Bearer abc.def', 'Authorization: [REDACTED]'],
+  ['Incorrect API key provided: sk-proj-ab***********yz.', 'Incorrect API key provided: [REDACTED]'],
+  ['gsk_abcdefghijkl is invalid', '[REDACTED] is invalid'],
+  ['one\r\n\ttwo\u0000  three', 'one two three'],
+  [
+    '<html><head><title>x</title></head><body><h1>502</h1><p>Bad&nbsp;gateway &lt;3</p></body></html>',
+    '502 Bad gateway <3',
+  ],
+  ['must be <= 4096 and not <|im_start|>', 'must be <= 4096 and not <|im_start|>'],
+  ['lone \ud83d half', 'lone \ufffd half'],
+])('%j is shown as %j', (text, expected) => {
+  expect(clean(text)).toBe(expected);
+});
+
+test('a text is cut to 300 characters, never inside a surrogate pair', () => {
+  expect(clean('a'.repeat(300))).toBe('a'.repeat(300));
+  expect(clean('a'.repeat(301))).toBe(`${'a'.repeat(299)}\u2026`);
+  expect(clean(`${'a'.repeat(298)}\u{1f600}bb`)).toBe(`${'a'.repeat(298)}\u2026`);
+});
+
+test('a key at the place of the cut leaves no part of it behind', () => {
+  expect(clean(`${'a '.repeat(148)}secret/key+1`)).not.toContain('secr');
+});
+
+test('a key that a tag divides is not put together again by the removal of the tag', () => {
+  expect(createCleaner(['abcdef'])('x abcdef y <b>abcdef</b>')).toBe('x [REDACTED] y [REDACTED]');
+});
+
+test('no text whatever yields more than 300 characters or a line break', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (text) => {
+      const line = clean(text);
+      expect(line.length).toBeLessThanOrEqual(300);
+      expect(line).not.toMatch(/[\r\n]/);
+      expect(line.isWellFormed()).toBe(true);
+    }),
+  );
+});
