@@ -10,7 +10,11 @@ interface CatalogueEntry {
   readonly retryable: boolean;
 }
 
-const entry = (status: number, title: string, retryable = false): CatalogueEntry => ({ status, title, retryable });
+const entry = (status: number, title: string, retryable = false): CatalogueEntry => ({
+  status,
+  title,
+  retryable,
+});
 
 export const ERROR_CATALOGUE = {
   VALIDATION_FAILED: entry(400, 'The request is not valid'),
@@ -87,5 +91,7 @@ export class AppError extends Error {
 /** A `VALIDATION_FAILED` error that names one field. */
 export function fieldError(where: FieldError['in'], pointer: string, message: string): AppError {
   const subject = pointer === '' ? where : `${where}${pointer}`;
-  return new AppError('VALIDATION_FAILED', `${subject} ${message}`, { errors: [{ in: where, pointer, message }] });
+  return new AppError('VALIDATION_FAILED', `${subject} ${message}`, {
+    errors: [{ in: where, pointer, message }],
+  });
 }

@@ -9,8 +9,8 @@ export interface ChatMessage {
   readonly content?: string | readonly ContentPart[] | null;
   readonly refusal?: string | null;
   readonly tool_calls?: readonly ChatToolCall[] | null;
-  readonly tool_call_id?: string;
-  readonly name?: string;
+  readonly tool_call_id?: string | null;
+  readonly name?: string | null;
   readonly [field: string]: unknown;
 }
 

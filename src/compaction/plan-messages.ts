@@ -24,7 +24,11 @@ export function planMessages(open: readonly OpenMessage[], options: PlanOptions)
     switch (question.ask) {
       case 'crossing': {
         let sum = 0;
-        return from + open.findIndex((message) => (sum += message.chars) >= question.chars);
+        const index = open.findIndex((message) => {
+          sum += message.chars;
+          return sum >= question.chars;
+        });
+        return from + index;
       }
       case 'group':
         return groupAt(open, question.position - from, from);

@@ -96,11 +96,18 @@ export class CompactionService {
     return this.#tracked(signal, (controller) => this.#run(session.pk, options, summarizer, controller));
   }
 
-  /** Ends what is at work, giving leases back, and refuses what comes later. */
-  async close(): Promise<void> {
+  /**
+   * Refuses new compactions, lets those at work end for a while, then stops them. Leases are given back.
+   *
+   * @param graceMs how long they may go on, in ms
+   */
+  async close(graceMs: number): Promise<void> {
     this.#closed = true;
-    for (const controller of this.#running.keys()) controller.abort(shuttingDown());
+    const stop = setTimeout(() => {
+      for (const controller of this.#running.keys()) controller.abort(shuttingDown());
+    }, graceMs);
     await Promise.allSettled(this.#running.values());
+    clearTimeout(stop);
   }
 
   /** One consistent state: an old summary never meets new rows. */

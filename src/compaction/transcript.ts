@@ -49,9 +49,7 @@ export function label(message: ChatMessage, calls: CallNames): string {
     const name = calls.get(message.tool_call_id ?? '');
     return name === undefined ? 'tool result' : `result of ${name}`;
   }
-  return message.name === undefined || message.name === ''
-    ? message.role
-    : `${message.role} (${oneLine(message.name)})`;
+  return !message.name ? message.role : `${message.role} (${oneLine(message.name)})`;
 }
 
 function renderContent(message: ChatMessage, options: TranscriptOptions): string {

@@ -1,0 +1,159 @@
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { isLoopback } from './http/plugins/origin-guard.js';
+import type { EndpointConfig } from './llm/endpoint.js';
+
+/**
+ * The environment, parsed once. Every variable is here, with its default and its range; `.env.example` lists
+ * the same. An empty variable counts as absent, as shells and compose files set them.
+ */
+
+const ms = (defaultMs: number, description: string) =>
+  Type.Integer({ minimum: 1, maximum: 86_400_000, default: defaultMs, description });
+const optionalMs = Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 }));
+const optionalCount = Type.Optional(Type.Integer({ minimum: 1 }));
+const HttpUrl = Type.String({ pattern: '^https?://[^\\s]+$' });
+
+const Environment = Type.Object({
+  HOST: Type.String({ default: '127.0.0.1', minLength: 1 }),
+  PORT: Type.Integer({ default: 5050, minimum: 0, maximum: 65_535 }),
+  DATABASE_URL: Type.String({ default: 'file:./data/compactd.db', pattern: '^file:.+' }),
+  LOG_LEVEL: Type.Union(
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)),
+    { default: 'info' },
+  ),
+  AUTH: Type.Optional(Type.Literal('none')),
+  ALLOWED_HOSTS: Type.String({ default: '' }),
+  BODY_LIMIT: Type.Integer({ default: 16 * 1024 * 1024, minimum: 1024, maximum: 256 * 1024 * 1024 }),
+  SHUTDOWN_GRACE_MS: Type.Integer({ default: 10_000, minimum: 0, maximum: 3_600_000 }),
+  CONTEXT_CACHE_BYTES: Type.Integer({ default: 64 * 1024 * 1024, minimum: 0 }),
+
+  SUMMARY_MAX_CHARS: Type.Integer({ default: 12_000, minimum: 200, maximum: 1_000_000 }),
+  SUMMARY_CHUNK_CHARS: Type.Integer({ default: 60_000, minimum: 1_000, maximum: 10_000_000 }),
+  TOOL_RESULT_CHARS: Type.Integer({ default: 16_000, minimum: 100, maximum: 10_000_000 }),
+  COMPACTION_LEASE_MS: ms(30_000, 'how long a crash may block the compaction of a session'),
+
+  OPENAI_BASE_URL: Type.Optional(HttpUrl),
+  OPENAI_API_KEY: Type.Optional(Type.String()),
+  MAIN_MODEL: Type.Optional(Type.String()),
+  MAIN_WINDOW_TOKENS: optionalCount,
+  MAIN_MAX_OUTPUT_TOKENS: optionalCount,
+  MAIN_CONNECT_TIMEOUT_MS: ms(10_000, 'to connect'),
+  MAIN_FIRST_BYTE_TIMEOUT_MS: ms(300_000, 'until the answer begins: local servers queue for minutes'),
+  MAIN_SILENCE_TIMEOUT_MS: ms(120_000, 'without a data event'),
+  MAIN_TOTAL_TIMEOUT_MS: ms(900_000, 'for one request as a whole'),
+  MAIN_RETRIES: Type.Integer({ default: 2, minimum: 0, maximum: 10 }),
+
+  COMPACT_BASE_URL: Type.Optional(HttpUrl),
+  COMPACT_API_KEY: Type.Optional(Type.String()),
+  COMPACT_MODEL: Type.Optional(Type.String()),
+  COMPACT_WINDOW_TOKENS: optionalCount,
+  COMPACT_MAX_OUTPUT_TOKENS: optionalCount,
+  COMPACT_CONNECT_TIMEOUT_MS: optionalMs,
+  COMPACT_FIRST_BYTE_TIMEOUT_MS: optionalMs,
+  COMPACT_SILENCE_TIMEOUT_MS: optionalMs,
+  COMPACT_TOTAL_TIMEOUT_MS: optionalMs,
+  COMPACT_RETRIES: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
+});
+
+type Environment = Static<typeof Environment>;
+
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
+
+/** The names of all variables, for the documentation and its test. */
+export const VARIABLE_NAMES: readonly string[] = Object.keys(Environment.properties);
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly databaseUrl: string;
+  readonly logLevel: string;
+  readonly allowedHosts: readonly string[];
+  readonly bodyLimit: number;
+  readonly shutdownGraceMs: number;
+  readonly contextCacheBytes: number;
+  readonly summaryMaxChars: number;
+  /** Transcript chars per call to a model whose window is not known. */
+  readonly summaryChunkChars: number;
+  readonly toolResultChars: number;
+  readonly compactionLeaseMs: number;
+  /** The endpoint that writes summaries; null means the embedded summarizer. */
+  readonly compact: EndpointConfig | null;
+  /** Settings that are probably not meant, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/** Thrown when the environment is not valid; the message lists every bad variable. Values are not repeated. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+export function loadConfig(variables: EnvironmentVariables): Config {
+  const env = parse(variables);
+  const allowedHosts = env.ALLOWED_HOSTS.split(',')
+    .map((host) => host.trim())
+    .filter((host) => host !== '');
+  const compact = compactEndpoint(env);
+  const warnings: string[] = [];
+  if (compact === null && (env.OPENAI_BASE_URL !== undefined || env.COMPACT_BASE_URL !== undefined)) {
+    warnings.push('A base URL is set but no model: set MAIN_MODEL or COMPACT_MODEL to use it');
+  }
+  return Object.freeze({
+    host: env.HOST,
+    port: env.PORT,
+    databaseUrl: env.DATABASE_URL,
+    logLevel: env.LOG_LEVEL,
+    allowedHosts,
+    bodyLimit: env.BODY_LIMIT,
+    shutdownGraceMs: env.SHUTDOWN_GRACE_MS,
+    contextCacheBytes: env.CONTEXT_CACHE_BYTES,
+    summaryMaxChars: env.SUMMARY_MAX_CHARS,
+    summaryChunkChars: env.SUMMARY_CHUNK_CHARS,
+    toolResultChars: env.TOOL_RESULT_CHARS,
+    compactionLeaseMs: env.COMPACTION_LEASE_MS,
+    compact,
+    warnings,
+  });
+}
+
+function parse(variables: EnvironmentVariables): Environment {
+  const given = Object.fromEntries(
+    VARIABLE_NAMES.flatMap((name) => {
+      const value = variables[name]?.trim();
+      return value === undefined || value === '' ? [] : [[name, value]];
+    }),
+  );
+  const value = Value.Convert(Environment, Value.Default(Environment, given));
+  const problems = new Map<string, string>();
+  for (const { instancePath, message } of Value.Errors(Environment, value)) {
+    const name = instancePath.split('/')[1] ?? '';
+    if (!problems.has(name)) problems.set(name, message);
+  }
+  if (Value.Check(Environment, value) && problems.size === 0) {
+    if (value.AUTH === 'none' || isLoopback(value.HOST)) return value;
+    problems.set('HOST', 'is not loopback, and there are no API keys: set AUTH=none if that is meant');
+  }
+  const lines = [...problems].map(([name, message]) => `  ${name}: ${message}`);
+  throw new ConfigError(`The configuration is not valid:\n${lines.join('\n')}`);
+}
+
+/** `compact` takes from `main` what it does not say itself; the key only for the same origin. */
+function compactEndpoint(env: Environment): EndpointConfig | null {
+  const model = env.COMPACT_MODEL ?? env.MAIN_MODEL;
+  if (model === undefined) return null;
+  const mainUrl = env.OPENAI_BASE_URL ?? 'https://api.openai.com/v1';
+  const baseUrl = env.COMPACT_BASE_URL ?? mainUrl;
+  const sameOrigin = new URL(baseUrl).origin === new URL(mainUrl).origin;
+  return {
+    baseUrl,
+    model,
+    apiKey: env.COMPACT_API_KEY ?? (sameOrigin ? env.OPENAI_API_KEY : undefined) ?? null,
+    windowTokens: env.COMPACT_WINDOW_TOKENS ?? env.MAIN_WINDOW_TOKENS ?? null,
+    maxOutputTokens: env.COMPACT_MAX_OUTPUT_TOKENS ?? env.MAIN_MAX_OUTPUT_TOKENS ?? null,
+    connectTimeoutMs: env.COMPACT_CONNECT_TIMEOUT_MS ?? env.MAIN_CONNECT_TIMEOUT_MS,
+    firstByteTimeoutMs: env.COMPACT_FIRST_BYTE_TIMEOUT_MS ?? env.MAIN_FIRST_BYTE_TIMEOUT_MS,
+    silenceTimeoutMs: env.COMPACT_SILENCE_TIMEOUT_MS ?? env.MAIN_SILENCE_TIMEOUT_MS,
+    totalTimeoutMs: env.COMPACT_TOTAL_TIMEOUT_MS ?? env.MAIN_TOTAL_TIMEOUT_MS,
+    retries: env.COMPACT_RETRIES ?? env.MAIN_RETRIES,
+  };
+}

@@ -1,0 +1,37 @@
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+import { fieldError } from '../../errors.js';
+import { scanBody } from '../../json/scan-body.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The elements of the body's `messages`, as they were written; empty without such a body. */
+    rawMessages: readonly string[];
+  }
+}
+
+/**
+ * The only body parser: JSON, and an empty body under any JSON content type, which clients send with every
+ * POST. Everything else is 415. Keeps the text of messages, since they are stored word for word.
+ */
+export const jsonBody = fp(
+  async (app: FastifyInstance) => {
+    app.decorateRequest('rawMessages');
+    app.addHook('onRequest', async (request) => {
+      request.rawMessages = [];
+    });
+    app.removeAllContentTypeParsers();
+    const parse = app.getDefaultJsonParser('error', 'error');
+    app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+      // A byte order mark is no part of JSON, but some clients write one.
+      const text = body.charCodeAt(0) === 0xfeff ? body.slice(1) : body;
+      if (text.trim() === '') return done(null, undefined);
+      const { messages, tooDeepAt } = scanBody(text);
+      if (tooDeepAt !== null)
+        return done(fieldError('body', tooDeepAt, 'is nested more than 64 levels deep'));
+      request.rawMessages = messages;
+      return parse(request, text, done);
+    });
+  },
+  { name: 'json-body', fastify: '5.x' },
+);

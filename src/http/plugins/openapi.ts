@@ -1,0 +1,64 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+import * as common from '../schemas/common.js';
+import * as compaction from '../schemas/compaction.js';
+import * as message from '../schemas/message.js';
+import * as session from '../schemas/session.js';
+
+const COMPONENTS = [
+  common.Problem,
+  message.ContentPart,
+  message.ToolCall,
+  message.ChatMessage,
+  message.AppendMessages,
+  message.AppendedMessage,
+  message.AppendedMessages,
+  message.StoredMessage,
+  message.MessagePage,
+  message.Context,
+  session.Session,
+  session.SessionPage,
+  session.CreateSession,
+  session.UpdateSession,
+  compaction.CompactSession,
+  compaction.Compaction,
+  compaction.CompactionPage,
+  compaction.CompactResult,
+];
+
+/** The named schemas, the OpenAPI document made from the routes that come after, and Swagger UI at /docs. */
+export const openapi = fp(
+  async (app: FastifyInstance) => {
+    for (const component of COMPONENTS) app.addSchema(component);
+    await app.register(swagger, {
+      openapi: {
+        openapi: '3.1.0',
+        info: {
+          title: 'compactd',
+          version: '0.1.0',
+          description:
+            'Keeps the conversations of LLM agents, and keeps each one short enough for its model without losing a word.',
+        },
+        servers: [{ url: '/' }],
+        tags: [
+          { name: 'Sessions', description: 'Conversations' },
+          { name: 'Messages', description: 'What was said, word for word, and what to send to a model' },
+          { name: 'Compaction', description: 'Folding the oldest part of a conversation into its summary' },
+          { name: 'Health', description: 'For probes' },
+        ],
+      },
+      refResolver: {
+        buildLocalReference: (json, _base, _fragment, i) =>
+          typeof json.$id === 'string' ? json.$id : `Schema${i}`,
+      },
+    });
+    await app.register(swaggerUi, {
+      routePrefix: '/docs',
+      uiConfig: { tryItOutEnabled: true, displayOperationId: true, deepLinking: true, docExpansion: 'list' },
+    });
+    app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  },
+  { name: 'openapi', fastify: '5.x' },
+);

@@ -1,0 +1,97 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import { listCompactions } from '../../db/repositories/compactions.js';
+import { callerSignal } from '../caller-signal.js';
+import { decodeKeyCursor, keyPage } from '../cursor.js';
+import { checkedPercent } from '../incoming.js';
+import { presentCompaction, presentCompactResult } from '../present.js';
+import { answer, Cursor, Limit, problems, ref, SessionParams } from '../schemas/common.js';
+import { CompactionPage, CompactResult, CompactSession } from '../schemas/compaction.js';
+import { TENANT } from '../tenant.js';
+
+const tags = ['Compaction'];
+
+/** Compacting a session by hand, and the record of what was done. */
+export const compactionRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  const { sessions, compaction, store } = app.services;
+
+  app.post(
+    '/sessions/:id/compact',
+    {
+      schema: {
+        operationId: 'compactSession',
+        summary: 'Fold the oldest part of a session into its summary',
+        description:
+          'Folds the oldest messages that no summary covers, up to a share of the open context, and moves ' +
+          '`compact_size`. No message is changed or deleted. The body may be left out. When the caller goes ' +
+          'away, the work stops; steps that were committed stand.',
+        tags,
+        params: SessionParams,
+        body: ref(CompactSession),
+        response: {
+          200: answer('What was folded, or that there was nothing to fold', ref(CompactResult)),
+          ...problems(
+            [
+              'SESSION_NOT_FOUND',
+              'SESSION_CLOSED',
+              'COMPACTION_IN_PROGRESS',
+              'SESSION_CHANGED',
+              'EMPTY_SUMMARY',
+              'SUMMARY_REFUSED',
+              'SUMMARY_TRUNCATED',
+              'SUMMARY_TOO_LONG',
+              'SUMMARY_BUDGET_TOO_SMALL',
+              'CONTEXT_OVERFLOW',
+              'MODEL_UNAVAILABLE',
+              'MODEL_AUTH',
+              'MODEL_QUOTA',
+              'MODEL_REJECTED',
+              'MODEL_NOT_CONFIGURED',
+              'MODEL_RATE_LIMITED',
+              'MODEL_TIMEOUT',
+            ],
+            { body: true },
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { compactCount, instructions, keepRecent, dryRun, model } = request.body ?? {};
+      const options = {
+        percent: checkedPercent(compactCount),
+        instructions: instructions?.trim() ? instructions.trim() : null,
+        keepRecent: keepRecent ?? 0,
+        dryRun: dryRun ?? false,
+        model: model ?? null,
+      };
+      const result = await compaction.compact(TENANT, request.params.id, options, callerSignal(reply));
+      return presentCompactResult(result, options.dryRun);
+    },
+  );
+
+  app.get(
+    '/sessions/:id/compactions',
+    {
+      schema: {
+        operationId: 'listCompactions',
+        summary: 'List the compactions of a session, newest first, failed ones included',
+        tags,
+        params: SessionParams,
+        querystring: Type.Object(
+          { cursor: Type.Optional(Cursor), limit: Type.Optional(Limit) },
+          { additionalProperties: false },
+        ),
+        response: {
+          200: answer('A page of compactions', ref(CompactionPage)),
+          ...problems(['SESSION_NOT_FOUND'], { body: false }),
+        },
+      },
+    },
+    async (request) => {
+      const { cursor, limit = 50 } = request.query;
+      const session = await sessions.get(TENANT, request.params.id);
+      const rows = await listCompactions(store.read, session.pk, decodeKeyCursor(cursor), limit + 1);
+      return keyPage(rows, limit, (row) => presentCompaction(row, session.lease_owner));
+    },
+  );
+};

@@ -1,0 +1,128 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import { decodeKeyCursor, keyPage } from '../cursor.js';
+import { IfMatch, ifVersion, withEtag } from '../etag.js';
+import { checkedPercent, incomingMessages, metadataJson } from '../incoming.js';
+import { presentSession } from '../present.js';
+import { answer, Cursor, Limit, problems, ref, SessionParams, stringEnum } from '../schemas/common.js';
+import { CreateSession, SessionPage, theSession, UpdateSession } from '../schemas/session.js';
+import { TENANT } from '../tenant.js';
+
+const tags = ['Sessions'];
+/** Sessions: create, read, list, change, close, reset, delete. */
+export const sessionRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  const { sessions } = app.services;
+
+  app.post(
+    '/sessions',
+    {
+      schema: {
+        operationId: 'createSession',
+        summary: 'Create a session',
+        tags,
+        body: ref(CreateSession),
+        response: { 201: theSession, ...problems(['SESSION_EXISTS'], { body: true }) },
+      },
+    },
+    async (request, reply) => {
+      const { id, agent, title, compactCount, metadata, messages } = request.body ?? {};
+      const session = await sessions.create(TENANT, {
+        id: id ?? null,
+        agent: agent ?? null,
+        title: title ?? null,
+        compactCount: checkedPercent(compactCount),
+        metadata: metadataJson(metadata),
+        messages: incomingMessages(messages ?? [], request.rawMessages),
+      });
+      reply.code(201).header('location', `/sessions/${session.id}`);
+      return withEtag(reply, session);
+    },
+  );
+
+  app.get(
+    '/sessions',
+    {
+      schema: {
+        operationId: 'listSessions',
+        summary: 'List sessions, newest first',
+        tags,
+        querystring: Type.Object(
+          {
+            agent: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+            status: Type.Optional(stringEnum(['open', 'closed'])),
+            cursor: Type.Optional(Cursor),
+            limit: Type.Optional(Limit),
+          },
+          { additionalProperties: false },
+        ),
+        response: { 200: answer('A page of sessions', ref(SessionPage)), ...problems([], { body: false }) },
+      },
+    },
+    async (request) => {
+      const { agent, status, cursor, limit = 50 } = request.query;
+      const rows = await sessions.list({ tenant: TENANT, agent, status }, decodeKeyCursor(cursor), limit + 1);
+      return keyPage(rows, limit, presentSession);
+    },
+  );
+
+  app.get(
+    '/sessions/:id',
+    {
+      schema: {
+        operationId: 'getSession',
+        summary: 'Read a session',
+        tags,
+        params: SessionParams,
+        response: { 200: theSession, ...problems(['SESSION_NOT_FOUND'], { body: false }) },
+      },
+    },
+    async (request, reply) => withEtag(reply, await sessions.get(TENANT, request.params.id)),
+  );
+
+  app.patch(
+    '/sessions/:id',
+    {
+      schema: {
+        operationId: 'updateSession',
+        summary: 'Change title or metadata',
+        tags,
+        params: SessionParams,
+        headers: IfMatch,
+        body: ref(UpdateSession),
+        response: {
+          200: theSession,
+          ...problems(['SESSION_NOT_FOUND', 'PRECONDITION_FAILED'], { body: true }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { title, metadata } = request.body;
+      const fields = {
+        ...(title === undefined ? {} : { title }),
+        ...(metadata === undefined ? {} : { metadata: metadataJson(metadata) }),
+      };
+      return withEtag(reply, await sessions.update(TENANT, request.params.id, fields, ifVersion(request)));
+    },
+  );
+
+  app.delete(
+    '/sessions/:id',
+    {
+      schema: {
+        operationId: 'deleteSession',
+        summary: 'Delete a session with all that belongs to it',
+        tags,
+        params: SessionParams,
+        headers: IfMatch,
+        response: {
+          204: { description: 'It is gone', type: 'null' },
+          ...problems(['SESSION_NOT_FOUND', 'PRECONDITION_FAILED'], { body: false }),
+        },
+      },
+    },
+    async (request, reply) => {
+      await sessions.remove(TENANT, request.params.id, ifVersion(request));
+      return reply.code(204).send(null);
+    },
+  );
+};

@@ -1,0 +1,36 @@
+import { CompactionService, type CompactionSettings } from './compaction/service.js';
+import type { Summarizer } from './compaction/summarizer.js';
+import type { Store } from './db/store.js';
+import type { Logger } from './logger.js';
+import { ContextService } from './sessions/context-service.js';
+import { SessionService } from './sessions/session-service.js';
+
+/** What the service is built from. Server, tests and tools supply the same parts. */
+export interface ServiceParts {
+  readonly store: Store;
+  /** Ms since the epoch. */
+  readonly clock: () => number;
+  /** The summarizer for a call; null asks for the configured one. */
+  readonly summarizerFor: (model: string | null) => Summarizer;
+  readonly compaction: CompactionSettings;
+  /** Memory for pages of messages that contexts are made of, in bytes. */
+  readonly contextCacheBytes: number;
+  readonly logger: Logger;
+}
+
+export interface Services {
+  readonly store: Store;
+  readonly sessions: SessionService;
+  readonly contexts: ContextService;
+  readonly compaction: CompactionService;
+}
+
+export function createServices(parts: ServiceParts): Services {
+  const { store, clock, summarizerFor, logger } = parts;
+  return {
+    store,
+    sessions: new SessionService(store, clock),
+    contexts: new ContextService(store, parts.contextCacheBytes),
+    compaction: new CompactionService({ store, clock, summarizerFor, logger, settings: parts.compaction }),
+  };
+}
