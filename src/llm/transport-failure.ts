@@ -35,9 +35,10 @@ export function transportReason(error: unknown): string {
   return rootCause(error).text;
 }
 
-/** A broken frame: what came is not HTTP, as opposed to a connection that just ended. */
+/** What came is not HTTP, or not compressed as it says, as opposed to a connection that just ended. */
 export function isBrokenFrame(error: unknown): boolean {
-  return rootCause(error).name === 'HTTPParserError';
+  const { name, code } = rootCause(error);
+  return name === 'HTTPParserError' || (code.startsWith('Z_') && code !== 'Z_BUF_ERROR');
 }
 
 /** With several addresses for one name the reasons are inside an aggregate whose own message is empty. */
