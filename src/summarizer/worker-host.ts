@@ -6,7 +6,7 @@ import type { FromWorker, PagedText, ToWorker } from './worker-protocol.js';
 /** Chars per message to the worker: copying 64 Ki takes well under a millisecond of the main thread. */
 const PAGE_CHARS = 65_536;
 
-/** 1 MB of the worst text takes some 150 MB; beyond the limit the worker ends, not the process. */
+/** 1 MB of the worst text (a quarter of a million different lines) fits in 160 MB; beyond the limit the worker ends, not the process. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 };
 
 /** The worker ended before it answered: a crash, the memory limit, or `stop`. */
