@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
+import { withOptionalBodies } from '../optional-bodies.js';
 import * as common from '../schemas/common.js';
 import * as compaction from '../schemas/compaction.js';
 import * as message from '../schemas/message.js';
@@ -49,6 +50,8 @@ export const openapi = fp(
           { name: 'Health', description: 'For probes' },
         ],
       },
+      transformObject: (document) =>
+        'openapiObject' in document ? withOptionalBodies(document.openapiObject) : document.swaggerObject,
       refResolver: {
         buildLocalReference: (json, _base, _fragment, i) =>
           typeof json.$id === 'string' ? json.$id : `Schema${i}`,

@@ -66,10 +66,21 @@ function toAppError(error: unknown): AppError {
       return new AppError('VALIDATION_FAILED', detail, { errors, cause: error });
     }
     const code = FRAMEWORK_CODES[error.code] ?? byStatus(error.statusCode);
+    if (code === 'VALIDATION_FAILED') return invalid(error);
     if (code !== undefined) return new AppError(code, plain(error), { cause: error });
   }
   // Whatever it is, its text may hold things that are nobody's business.
   return new AppError('INTERNAL_ERROR', 'The request failed because of a fault in the service', {
+    cause: error,
+  });
+}
+
+/** Requests that are broken before any field can be looked at: the URL, or the body as a whole. */
+function invalid(error: FastifyError): AppError {
+  const where = error.code === 'FST_ERR_BAD_URL' ? 'path' : 'body';
+  const message = error instanceof SyntaxError ? `is not valid JSON: ${error.message}` : error.message;
+  return new AppError('VALIDATION_FAILED', `${where} ${message}`, {
+    errors: [{ in: where, pointer: '', message }],
     cause: error,
   });
 }

@@ -71,7 +71,22 @@ const createFields = Type.Object({
 export const CreateSession = named(
   'CreateSession',
   optionalBody(createFields, [
-    { title: 'Trip to Oslo', messages: [{ role: 'system', content: 'You book ferries.' }] },
+    {
+      id: 'trip-to-oslo',
+      title: 'Trip to Oslo',
+      messages: [
+        { role: 'system', content: 'You book ferries.' },
+        {
+          role: 'user',
+          content: 'Two berths to Oslo on the evening of 12 December, at most EUR 320 in all.',
+        },
+        {
+          role: 'assistant',
+          content: 'Berths 12 and 14 are free on the 18:30 ferry, EUR 296. Shall I book them?',
+        },
+        { role: 'user', content: 'Yes, and add breakfast for one.' },
+      ],
+    },
   ]),
 );
 
