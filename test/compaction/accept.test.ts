@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { cleanSummary, judgeReply } from '../../src/compaction/accept.js';
+import type { Completion } from '../../src/llm/outcome.js';
+
+const reply = (text: string, more: Partial<Completion> = {}): Completion => ({
+  kind: 'ok',
+  text,
+  finishReason: 'stop',
+  refusal: null,
+  toolCalls: [],
+  model: 'm',
+  ...more,
+});
+const judge = (text: string, more: Partial<Completion> = {}) =>
+  judgeReply(reply(text, more), (s) => s.length <= 20);
+
+describe('a reply', () => {
+  it.each(['stop', null, '', 'end_turn', 'eos', 'something_new'])(
+    'that ends with %j is a summary',
+    (finishReason) => {
+      expect(judge('Brief handoff.', { finishReason })).toEqual({
+        verdict: 'accepted',
+        summary: 'Brief handoff.',
+      });
+    },
+  );
+
+  it.each(['', ' \n', '\u200b'.slice(1), '<think>hm', '<think>hm</think>\n', '```\n```', '\0'])(
+    '%j is empty',
+    (text) => {
+      expect(judge(text)).toEqual({ verdict: 'empty' });
+    },
+  );
+
+  it.each(['length', 'max_tokens', 'model_context_window_exceeded'])(
+    'cut by %s is never one',
+    (finishReason) => {
+      expect(judge('The ferry leaves', { finishReason })).toEqual({ verdict: 'truncated' });
+      expect(judge('', { finishReason })).toEqual({ verdict: 'truncated' });
+    },
+  );
+
+  it('that refuses, is filtered or calls a tool is not one', () => {
+    expect(judge('', { refusal: 'No.' })).toEqual({ verdict: 'refused', reason: 'the model refused' });
+    expect(judge('half', { finishReason: 'content_filter' })).toEqual({
+      verdict: 'refused',
+      reason: 'the content filter stopped it',
+    });
+    expect(judge('text', { toolCalls: [{ id: 'c', name: 'n', arguments: '{}' }] })).toEqual({
+      verdict: 'empty',
+    });
+    expect(judge('text', { finishReason: 'tool_calls' })).toEqual({ verdict: 'empty' });
+  });
+
+  it('longer than allowed says how long it is', () => {
+    expect(judge('x'.repeat(21))).toEqual({ verdict: 'too_long', chars: 21 });
+    expect(judge(`  ${'x'.repeat(20)}\n`)).toEqual({ verdict: 'accepted', summary: 'x'.repeat(20) });
+  });
+});
+
+describe('the cleaned summary', () => {
+  it.each([
+    ['<think>plan the list</think>\n\nGuest booked two berths.', 'Guest booked two berths.'],
+    ['\n<THINKING>a\nb</THINKING>Guest.', 'Guest.'],
+    ['Text with <think>inside</think> it.', 'Text with <think>inside</think> it.'],
+    ['<think>a</think>Use the <think> tag.', 'Use the <think> tag.'],
+    ['```markdown\n- Slot 4 reserved\n```', '- Slot 4 reserved'],
+    ['Use:\n```sh\nls\n```\nDone', 'Use:\n```sh\nls\n```\nDone'],
+    ['```\n- Slot 4', '- Slot 4'],
+    ['```sh\nls\n```\nDone', '```sh\nls\n```\nDone'],
+    ['```md\nUse:\n```sh\nls\n```\nDone\n```', 'Use:\n```sh\nls\n```\nDone'],
+    ['~~~\n- a\n~~~', '- a'],
+    ['````md\n```\na\n```\n````', '```\na\n```'],
+    ['<think>x</think>\n```\nGuest.\n```\n', 'Guest.'],
+    ['`berth` 12', '`berth` 12'],
+    ['a\0b', 'ab'],
+    ['half \ud83d pair', 'half \ufffd pair'],
+    ['مرحبا \u202babc\u202c', 'مرحبا \u202babc\u202c'],
+  ])('%j becomes %j', (text, cleaned) => {
+    expect(cleanSummary(text)).toBe(cleaned);
+  });
+});
