@@ -6,7 +6,7 @@ export interface EndpointConfig {
   readonly model: string;
   /** The model's context window in tokens, when configured. */
   readonly windowTokens: number | null;
-  /** Sent as the output cap when configured; never derived from anything else (endpoints.md Q5). */
+  /** Sent as the output cap when configured; never derived from anything else (most vendors refuse a cap above the model limit). */
   readonly maxOutputTokens: number | null;
   readonly connectTimeoutMs: number;
   readonly firstByteTimeoutMs: number;

@@ -42,7 +42,7 @@ export async function withRetries(
   options: RetryOptions,
 ): Promise<CallResult> {
   const random = options.random ?? Math.random;
-  const sleep = options.sleep ?? ((ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }));
+  const sleep = options.sleep ?? sleepFully;
   const state: RetryState = { used: 0, lookupsFailed: 0 };
   let staleResent = false;
   let requests = 0;
@@ -94,7 +94,7 @@ function waitBeforeRetry(
   const step = Math.min(FIRST_BACKOFF_MS * 2 ** state.used, LONGEST_BACKOFF_MS);
   state.used += 1;
   // A hint of 0 is no hint: sending again at once is what a failing endpoint needs least.
-  if (hint !== null && hint > 0) return hint + 1 + Math.floor(random() * HINT_SPREAD_MS);
+  if (hint !== null && hint > 0) return hint + Math.floor(random() * HINT_SPREAD_MS);
   return Math.ceil(step / 2 + (random() * step) / 2);
 }
 
@@ -125,6 +125,17 @@ function isWorthRetrying(failure: Failure): boolean {
 
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
+}
+
+/**
+ * Never shorter than `ms`: a timer counts from the start of the event loop's turn, so that after busy code it fires
+ * early, and an endpoint that is asked before its `Retry-After` is over may start the wait anew.
+ */
+async function sleepFully(ms: number, signal: AbortSignal): Promise<void> {
+  const end = performance.now() + ms;
+  for (let left = ms; left > 0; left = end - performance.now()) {
+    await delay(Math.ceil(left), undefined, { signal });
+  }
 }
 
 function cancelled(): Outcome {
