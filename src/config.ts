@@ -18,10 +18,7 @@ const Environment = Type.Object({
   HOST: Type.String({ default: '127.0.0.1', minLength: 1 }),
   PORT: Type.Integer({ default: 5050, minimum: 0, maximum: 65_535 }),
   DATABASE_URL: Type.String({ default: 'file:./data/compactd.db', pattern: '^file:.+' }),
-  LOG_LEVEL: Type.Union(
-    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)),
-    { default: 'info' },
-  ),
+  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
   AUTH: Type.Optional(Type.Literal('none')),
   ALLOWED_HOSTS: Type.String({ default: '' }),
   BODY_LIMIT: Type.Integer({ default: 16 * 1024 * 1024, minimum: 1024, maximum: 256 * 1024 * 1024 }),
@@ -124,17 +121,24 @@ function parse(variables: EnvironmentVariables): Environment {
     }),
   );
   const value = Value.Convert(Environment, Value.Default(Environment, given));
-  const problems = new Map<string, string>();
-  for (const { instancePath, message } of Value.Errors(Environment, value)) {
-    const name = instancePath.split('/')[1] ?? '';
-    if (!problems.has(name)) problems.set(name, message);
-  }
-  if (Value.Check(Environment, value) && problems.size === 0) {
+  if (Value.Check(Environment, value)) {
     if (value.AUTH === 'none' || isLoopback(value.HOST)) return value;
-    problems.set('HOST', 'is not loopback, and there are no API keys: set AUTH=none if that is meant');
+    throw invalid(['HOST: is not loopback, and there are no API keys: set AUTH=none if that is meant']);
   }
-  const lines = [...problems].map(([name, message]) => `  ${name}: ${message}`);
-  throw new ConfigError(`The configuration is not valid:\n${lines.join('\n')}`);
+  // One by one: all errors of the whole would be cut off after a few.
+  const converted: Record<string, unknown> = Object.assign({}, value);
+  throw invalid(
+    Object.entries(Environment.properties).flatMap(([name, schema]) => {
+      if (!(name in converted) || Value.Check(schema, converted[name])) return [];
+      const allowed =
+        'enum' in schema && Array.isArray(schema.enum) ? `must be one of ${schema.enum.join(', ')}` : null;
+      return [`${name}: ${allowed ?? Value.Errors(schema, converted[name])[0]?.message ?? 'is not valid'}`];
+    }),
+  );
+}
+
+function invalid(problems: readonly string[]): ConfigError {
+  return new ConfigError(['The configuration is not valid:', ...problems].join('\n  '));
 }
 
 /** `compact` takes from `main` what it does not say itself; the key only for the same origin. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { pino } from 'pino';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import type { ChatMessage } from '../../src/compaction/measure.js';
 import { type EnvironmentVariables, loadConfig } from '../../src/config.js';
 import { createApp } from '../../src/create-app.js';
@@ -122,10 +122,28 @@ export async function startService(
   variables: EnvironmentVariables = {},
   file?: string,
 ): Promise<TestService> {
-  const path = file ?? join(temporaryFolder(), 'compactd.db');
+  const service = await openService(variables, file ?? join(temporaryFolder(), 'compactd.db'));
+  onTestFinished(() => service.close());
+  return service;
+}
+
+/** One service for a table of tests that leave no trace in it; starts with the first, closes after the last. */
+export function sharedService(variables: EnvironmentVariables = {}): () => Promise<TestService> {
+  const folder = mkdtempSync(join(tmpdir(), 'compactd-test-'));
+  let service: Promise<TestService> | undefined;
+  afterAll(async () => {
+    await (await service)?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return () => {
+    service ??= openService(variables, join(folder, 'compactd.db'));
+    return service;
+  };
+}
+
+async function openService(variables: EnvironmentVariables, path: string): Promise<TestService> {
   const config = loadConfig({ DATABASE_URL: `file:${path}`, SHUTDOWN_GRACE_MS: '0', ...variables });
   const app = await createApp(config, pino({ level: 'silent' }));
-  onTestFinished(() => app.close());
 
   const call: TestService['call'] = async (method, url, body, headers = {}) => {
     const raw = typeof body === 'string' || Buffer.isBuffer(body);

@@ -13,7 +13,7 @@ export const ContentPart = named(
     { type: Type.String({ minLength: 1 }) },
     {
       additionalProperties: true,
-      if: { properties: { type: { const: 'text' } } },
+      if: { properties: { type: { const: 'text' } }, required: ['type'] },
       // biome-ignore lint/suspicious/noThenProperty: a JSON Schema keyword
       then: { properties: { text: { type: 'string' } }, required: ['text'] },
       examples: [{ type: 'text', text: 'Two berths to Oslo, please.' }],
@@ -68,7 +68,7 @@ export const ChatMessage = named(
       {
         additionalProperties: true,
         description: 'A chat message in OpenAI format; unknown fields are kept and given back',
-        if: { properties: { role: { const: 'tool' } } },
+        if: { properties: { role: { const: 'tool' } }, required: ['role'] },
         // biome-ignore lint/suspicious/noThenProperty: a JSON Schema keyword
         then: { properties: { tool_call_id: { type: 'string' } }, required: ['tool_call_id'] },
         examples: [{ role: 'user', content: 'Two berths to Oslo on the evening of the 12th, please.' }],

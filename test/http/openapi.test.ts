@@ -1,0 +1,196 @@
+import { readFileSync } from 'node:fs';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ERROR_CATALOGUE } from '../../src/errors.js';
+import { calls, result, system, turns, user } from '../support/messages.js';
+import { startModelStub } from '../support/model-stub.js';
+import { modelAt, sharedService, startService } from '../support/service.js';
+
+interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: Record<string, { schema: { $ref: string } }>;
+  };
+  readonly responses: Record<
+    string,
+    { readonly description: string; readonly content?: Record<string, { schema: { $ref: string } }> }
+  >;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly tags: readonly { name: string; description: string }[];
+  readonly paths: Record<string, Record<string, Operation>>;
+  readonly components: { readonly schemas: Record<string, { examples?: unknown[]; properties?: object }> };
+}
+
+const file = new URL('../../openapi/openapi.json', import.meta.url);
+const document: Document = JSON.parse(readFileSync(file, 'utf8'));
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+);
+
+describe('the OpenAPI document', () => {
+  const shared = sharedService();
+
+  it('is the one in the repository', async () => {
+    const served = await (await shared()).call('GET', '/openapi.json');
+    expect(served.body).toEqual(document);
+  });
+
+  it('is valid OpenAPI 3.1', async () => {
+    const outcome = await new Validator().validate(
+      structuredClone(document) as unknown as Record<string, unknown>,
+    );
+    expect({ valid: outcome.valid, errors: outcome.valid ? [] : outcome.errors }).toEqual({
+      valid: true,
+      errors: [],
+    });
+    expect(document.openapi).toBe('3.1.0');
+  });
+
+  it('names its operations once and for all', () => {
+    expect(
+      operations.map(({ method, path, operation }) => `${operation.operationId}: ${method} ${path}`).sort(),
+    ).toEqual([
+      'appendMessages: post /sessions/{id}/messages',
+      'closeSession: post /sessions/{id}/close',
+      'compactSession: post /sessions/{id}/compact',
+      'createSession: post /sessions',
+      'deleteSession: delete /sessions/{id}',
+      'getContext: get /sessions/{id}/context',
+      'getLiveness: get /livez',
+      'getReadiness: get /readyz',
+      'getSession: get /sessions/{id}',
+      'listCompactions: get /sessions/{id}/compactions',
+      'listMessages: get /sessions/{id}/messages',
+      'listSessions: get /sessions',
+      'reopenSession: post /sessions/{id}/reopen',
+      'resetSession: post /sessions/{id}/reset',
+      'updateSession: patch /sessions/{id}',
+    ]);
+  });
+
+  it('gives each operation one known tag, a summary, and the statuses it can answer', () => {
+    const known = document.tags.map(({ name }) => name);
+    for (const { operation } of operations) {
+      expect(operation.tags.length).toBe(1);
+      expect(known).toContain(operation.tags[0]);
+      expect(operation.summary).not.toBe('');
+      const statuses = Object.keys(operation.responses);
+      expect(statuses).toEqual(expect.arrayContaining(['400', '403', '500', '503']));
+      if (operation.requestBody !== undefined)
+        expect(statuses).toEqual(expect.arrayContaining(['413', '415']));
+      for (const [status, { description, content }] of Object.entries(operation.responses)) {
+        if (Number(status) < 400) continue;
+        expect(Object.keys(content ?? {})).toEqual(['application/problem+json']);
+        for (const code of description.split(', ')) {
+          expect(ERROR_CATALOGUE).toHaveProperty([code, 'status'], Number(status));
+        }
+      }
+    }
+  });
+
+  it('says which bodies may be left out', () => {
+    const required = operations.flatMap(({ operation: { operationId, requestBody } }) =>
+      requestBody === undefined ? [] : [[operationId, requestBody.required]],
+    );
+    expect(Object.fromEntries(required)).toEqual({
+      appendMessages: true,
+      compactSession: false,
+      createSession: false,
+      updateSession: true,
+    });
+  });
+
+  it('has a body example for every operation with a body, and the service takes it', async () => {
+    const service = await shared();
+    for (const { path, method, operation } of operations) {
+      const schema = operation.requestBody?.content['application/json']?.schema.$ref.split('/').at(-1) ?? '';
+      const [example] = document.components.schemas[schema]?.examples ?? [];
+      if (operation.requestBody === undefined) continue;
+      expect(example).toBeTypeOf('object');
+      const url = path.replace('{id}', 'trip-to-oslo');
+      const answer = await service.call(method === 'patch' ? 'PATCH' : 'POST', url, example);
+      expect([operation.operationId, answer.status < 300]).toEqual([operation.operationId, true]);
+    }
+  });
+});
+
+describe('answers', () => {
+  const ajv = formats.default(new Ajv2020({ strict: false, allErrors: true }));
+  beforeAll(() => {
+    ajv.addSchema({ $id: 'document', ...document });
+  });
+
+  it('are what the document says, for every operation and many errors', async () => {
+    const stub = await startModelStub((_, index) =>
+      index === 2 ? { content: '' } : { content: `S${index}` },
+    );
+    const service = await startService(modelAt(stub.url));
+    const seen = new Set<string>();
+    const go = async (operationId: string, url: string, body?: unknown, headers?: Record<string, string>) => {
+      const found = operations.find(({ operation }) => operation.operationId === operationId);
+      const methods = { get: 'GET', post: 'POST', patch: 'PATCH', delete: 'DELETE' } as const;
+      const method = Object.entries(methods).find(([name]) => name === found?.method)?.[1] ?? 'GET';
+      const answer = await service.call(method, url, body, headers);
+      const declared = found?.operation.responses[String(answer.status)];
+      expect([operationId, answer.status, declared !== undefined]).toEqual([
+        operationId,
+        answer.status,
+        true,
+      ]);
+      seen.add(`${operationId} ${answer.status}`);
+      const type = String(answer.headers['content-type'] ?? '').split(';')[0] ?? '';
+      if (answer.text === '') return answer;
+      const schema = declared?.content?.[type]?.schema;
+      expect([operationId, type, schema !== undefined]).toEqual([operationId, type, true]);
+      const reference = schema?.$ref === undefined ? schema : { $ref: schema.$ref.replace('#', 'document#') };
+      const validate = ajv.compile(reference ?? false);
+      expect({ operationId, valid: validate(answer.body), errors: validate.errors }).toEqual({
+        operationId,
+        valid: true,
+        errors: null,
+      });
+      return answer;
+    };
+    const conversation = [system('s'), ...turns(6, 100), user('q'), calls(['c']), result('c', 'r')];
+    await go('createSession', '/sessions', { id: 's', messages: conversation, metadata: { a: 1 } });
+    await go('createSession', '/sessions', { id: 's' });
+    await go('createSession', '/sessions');
+    await go('listSessions', '/sessions?limit=1');
+    await go('compactSession', '/sessions/s/compact', { dryRun: true });
+    await go('compactSession', '/sessions/s/compact');
+    await go('compactSession', '/sessions/s/compact', { keepRecent: 1_000 });
+    await go('compactSession', '/sessions/s/compact', { instructions: 'short' });
+    await go('compactSession', '/sessions/s/compact');
+    await go('compactSession', '/sessions/none/compact');
+    await go('listCompactions', '/sessions/s/compactions?limit=2');
+    await go('appendMessages', '/sessions/s/messages', {
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'x', extra: 1 }], more: null }],
+    });
+    await go('appendMessages', '/sessions/s/messages', { messages: 5 });
+    await go('listMessages', '/sessions/s/messages?limit=5');
+    await go('getContext', '/sessions/s/context');
+    await go('getContext', '/sessions/none/context');
+    await go('updateSession', '/sessions/s', { title: 'T' });
+    await go('updateSession', '/sessions/s', { title: 'T' }, { 'if-match': '"1"' });
+    await go('getSession', '/sessions/s');
+    await go('closeSession', '/sessions/s/close');
+    await go('appendMessages', '/sessions/s/messages', { messages: [user('x')] });
+    await go('reopenSession', '/sessions/s/reopen');
+    await go('resetSession', '/sessions/s/reset');
+    await go('deleteSession', '/sessions/s');
+    await go('deleteSession', '/sessions/s');
+    await go('getLiveness', '/livez');
+    await go('getReadiness', '/readyz');
+    await go('getSession', '/sessions/s', undefined, { host: 'evil.example' });
+    expect(seen).toContain('compactSession 500');
+    expect(new Set([...seen].map((entry) => entry.split(' ')[0])).size).toBe(operations.length);
+  });
+});
