@@ -59,6 +59,11 @@ for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+// Whoever reads the output may leave, as `head` does: without this, the service would go on alone.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', () => interruption.abort(new Error('nobody reads the output')));
+}
+
 try {
   await demo(interruption.signal);
 } catch (error) {

@@ -104,6 +104,9 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+// Whoever reads the output may leave, as `head` does; a half imported session would be worse than silence.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
 try {
   process.exitCode = await main();
 } catch (error) {

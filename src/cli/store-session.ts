@@ -34,7 +34,9 @@ export async function storeSession(target: ServiceTarget, source: SessionSource)
         const half = Math.ceil(chunk.length / 2);
         chunks.unshift(chunk.slice(0, half), chunk.slice(half));
       } else {
-        const faults = problemFaults(answer, sent).map((fault) => (source.bare ? withoutList(fault) : fault));
+        const found =
+          answer.status === 413 && sent > 0 ? tooLarge(answer, sent) : problemFaults(answer, sent);
+        const faults = found.map((fault) => (source.bare ? withoutList(fault) : fault));
         return id === null ? faults : [...faults, ...(await remove(target, id))];
       }
     } while (chunks.length > 0);
@@ -43,6 +45,11 @@ export async function storeSession(target: ServiceTarget, source: SessionSource)
     if (id !== null) await remove(target, id).catch(() => []);
     throw error;
   }
+}
+
+/** After all that splitting, it is this one message. */
+function tooLarge(answer: Answer, index: number): Fault[] {
+  return [{ pointer: `/messages/${index}`, reason: problemLine(answer) }];
 }
 
 async function remove(target: ServiceTarget, id: string): Promise<Fault[]> {

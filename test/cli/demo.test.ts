@@ -31,7 +31,7 @@ async function expectNothingLeft({ stdout }: Finished): Promise<void> {
   expect(existsSync(dirname(database))).toBe(false);
 }
 
-describe('npm run demo', () => {
+describe('npm run demo', { timeout: 60_000 }, () => {
   it('folds the example three times and shows what comes of it', async () => {
     const run = await runCommand('npm', ['run', '--silent', 'demo']);
     expect(run.stderr).toBe('');

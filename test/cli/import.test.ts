@@ -7,7 +7,7 @@ const user = (content: string) => ({ role: 'user', content });
 const linesOf = (text: string) => text.trim().split('\n').sort();
 const notDigits = (text: string) => text.replace(/; \d+\.\d s/, '; N s');
 
-describe('npm run import', () => {
+describe('npm run import', { timeout: 60_000 }, () => {
   it('keeps the good lines of a JSON Lines file and names the bad ones', async (test) => {
     const db = await databaseFolder(test);
     const file = await db.write(
