@@ -45,13 +45,43 @@ function partsGroup(conversation: readonly ChatMessage[], size: number): boolean
   return head < size && (conversation[head]?.tool_calls?.length ?? 0) > 0;
 }
 
+/**
+ * Messages in the form a strict endpoint takes: calls that were never answered get a result, empty results are
+ * named, and where two turns of one role follow each other, maybe with tool traffic between them, a turn of
+ * the other role is put in. Real histories need it with and without a summary; the summary itself must not be
+ * what needs it.
+ */
+function cleaned(messages: readonly ChatMessage[]): ChatMessage[] {
+  const clean: ChatMessage[] = [];
+  let lastTurn: ChatMessage['role'] | null = null;
+  let open: string[] = [];
+  const answerOpenCalls = () => {
+    for (const id of open) clean.push({ role: 'tool', tool_call_id: id, content: '(no result)' });
+    open = [];
+  };
+  for (const message of messages) {
+    if (message.role === 'tool') open = open.filter((id) => id !== message.tool_call_id);
+    else answerOpenCalls();
+    const called = (message.tool_calls ?? []).map(({ id }) => id ?? '');
+    if (message.role === 'user' || (message.role === 'assistant' && called.length === 0)) {
+      const other = message.role === 'user' ? 'assistant' : 'user';
+      if (lastTurn === message.role) clean.push({ role: other, content: '(went on)' });
+      lastTurn = message.role;
+    }
+    open.push(...called);
+    clean.push(message.content === '' && called.length === 0 ? { ...message, content: '(empty)' } : message);
+  }
+  answerOpenCalls();
+  return clean;
+}
+
 /** Compacts at 50% until up to date, checking everything after each step; gives the open chars before and after. */
 async function replay(
   service: TestService,
   { messages }: Conversation,
 ): Promise<{ steps: number; before: number; after: number }> {
   const conversation = messages.filter(({ role }) => !isSystem(role));
-  const acceptable = strictViolation(messages) === null;
+  expect(strictViolation(cleaned(messages))).toBeNull();
   const id = await service.session(messages, { compactCount: 50 });
   let size = 0;
   let before = 0;
@@ -68,8 +98,9 @@ async function replay(
     expect(await service.messages(id)).toEqual(messages);
     const view = await service.view(id);
     const tail = conversation.slice(size);
-    expect(view.slice(view.length - tail.length)).toEqual(tail);
-    if (acceptable && tail.length > 0) expect(strictViolation(view)).toBeNull();
+    const head = view.slice(0, view.length - tail.length);
+    expect(view.slice(head.length)).toEqual(tail);
+    if (tail.length > 0) expect(strictViolation([...head, ...cleaned(tail)])).toBeNull();
     expect(steps).toBeLessThan(200);
   }
 }
