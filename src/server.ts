@@ -8,7 +8,9 @@ async function main(): Promise<void> {
   const logger = pino({ level: config.logLevel });
   for (const warning of config.warnings) logger.warn(warning);
   if (config.compact === null) {
-    logger.warn('NO MODEL IS CONFIGURED: summaries are written by embedded/extractive, which only picks sentences');
+    logger.warn(
+      'NO MODEL IS CONFIGURED: summaries are written by embedded/extractive, which only picks sentences',
+    );
   }
   const app = await createApp(config, logger);
 
@@ -33,6 +35,8 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof ConfigError ? error.message : String(error instanceof Error ? error.stack : error)}\n`);
+  process.stderr.write(
+    `${error instanceof ConfigError ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
+  );
   process.exitCode = 1;
 });

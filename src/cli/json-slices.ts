@@ -1,12 +1,12 @@
+import { QUOTE, stringEnd } from '../json/string-end.js';
+
 /**
  * Cuts JSON text into the texts of its parts, without parsing: what is cut out is word for word what was
  * written. All of it expects valid JSON, as `JSON.parse` has found it before; other text gives meaningless
  * parts but no error.
  */
 
-const QUOTE = 0x22;
 const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
@@ -50,14 +50,4 @@ export function isUnfinished(text: string): boolean {
     else if (CLOSING.has(code)) depth -= 1;
   }
   return depth > 0;
-}
-
-/** Index after the closing quote of the string that opens at `open`; the text's end if it never closes. */
-function stringEnd(text: string, open: number): number {
-  for (let quote = text.indexOf('"', open + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(quote - 1 - slashes) === BACKSLASH) slashes += 1;
-    if (slashes % 2 === 0) return quote + 1;
-  }
-  return text.length;
 }

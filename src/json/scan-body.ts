@@ -1,3 +1,5 @@
+import { QUOTE, stringEnd } from './string-end.js';
+
 /**
  * Finds the messages of a request body as they were written. Parsing and writing a message again would keep
  * its value for most messages but not all: keys that look like integers move to the front, integers above
@@ -91,23 +93,11 @@ export function minify(text: string): string {
 }
 
 const SPACE = 0x20;
-const QUOTE = 0x22;
 const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
 const BRACKET_OPEN = 0x5b;
 const BRACKET_CLOSE = 0x5d;
 const BRACE_OPEN = 0x7b;
 const BRACE_CLOSE = 0x7d;
-
-/** Index after the closing quote of the string that opens at `open`; the text's end if it never closes. */
-function stringEnd(text: string, open: number): number {
-  for (let quote = text.indexOf('"', open + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(quote - 1 - slashes) === BACKSLASH) slashes += 1;
-    if (slashes % 2 === 0) return quote + 1;
-  }
-  return text.length;
-}
 
 function isKey(text: string, from: number): boolean {
   let i = from;

@@ -33,7 +33,7 @@ export const problemDetails = fp(
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = toAppError(error);
   if (known.status >= 500) request.log.error({ err: error, code: known.code }, 'request failed');
-  else request.log.info({ code: known.code, detail: known.message }, 'request refused');
+  else request.log.info({ code: known.code, fields: fieldsOf(known) }, 'request refused');
   const { retryAfterSeconds } = known.options;
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
   // Client libraries retry every 409 unless told otherwise.
@@ -75,12 +75,11 @@ function toAppError(error: unknown): AppError {
   });
 }
 
-/** Requests that are broken before any field can be looked at: the URL, or the body as a whole. */
+/** Requests that are broken before any field can be looked at, such as by their URL. */
 function invalid(error: FastifyError): AppError {
   const where = error.code === 'FST_ERR_BAD_URL' ? 'path' : 'body';
-  const message = error instanceof SyntaxError ? `is not valid JSON: ${error.message}` : error.message;
-  return new AppError('VALIDATION_FAILED', `${where} ${message}`, {
-    errors: [{ in: where, pointer: '', message }],
+  return new AppError('VALIDATION_FAILED', error.message, {
+    errors: [{ in: where, pointer: '', message: error.message }],
     cause: error,
   });
 }
@@ -97,6 +96,11 @@ function byStatus(status: number | undefined): ErrorCode | undefined {
 function plain(error: FastifyError): string {
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return 'The body must be application/json';
   return error.message || (STATUS_CODES[error.statusCode ?? 400] ?? 'The request is not valid');
+}
+
+/** For the log: where a request was wrong. What is wrong there may quote the body. */
+function fieldsOf(error: AppError): string[] | undefined {
+  return error.options.errors?.map((field) => field.in + field.pointer);
 }
 
 function isFastifyError(error: unknown): error is FastifyError {
