@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { AppError } from '../../errors.js';
-import { problemOf } from './problem-details.js';
+import { problemOf } from '../problem.js';
 
 /** Answers what never became a request: broken HTTP, headers too large, a request sent too slowly. */
 export function clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { AppError, ERROR_CATALOGUE, type ErrorCode } from '../../errors.js';
+import { problemOf } from '../problem.js';
 import { fieldErrors } from './field-errors.js';
 
 /** Errors that Fastify itself raises before or around a handler, and what they are here. */
@@ -39,22 +40,6 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   // Client libraries retry every 409 unless told otherwise.
   if (known.status === 409) reply.header('x-should-retry', String(known.retryable));
   return reply.code(known.status).type('application/problem+json').send(problemOf(known, request.id));
-}
-
-export function problemOf(error: AppError, instance: string): Record<string, unknown> {
-  const { title, status } = ERROR_CATALOGUE[error.code];
-  const { errors, extensions } = error.options;
-  return {
-    type: `urn:compactd:problem:${error.code.toLowerCase().replaceAll('_', '-')}`,
-    title,
-    status,
-    detail: error.message,
-    instance,
-    code: error.code,
-    retryable: error.retryable,
-    ...(errors === undefined ? {} : { errors }),
-    ...extensions,
-  };
 }
 
 function toAppError(error: unknown): AppError {

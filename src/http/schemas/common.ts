@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../../errors.js';
-import { ERROR_CATALOGUE } from '../../errors.js';
+import { AppError, ERROR_CATALOGUE } from '../../errors.js';
+import { problemOf } from '../problem.js';
 
 /** A reference to a component registered with `addSchema`, with the component's own static type. */
 export function ref<S extends TSchema & { $id: string }>(component: S) {
@@ -137,7 +138,16 @@ export function problems(codes: readonly ErrorCode[], options: { body: boolean }
   return Object.fromEntries(
     [...byStatus].map(([status, list]) => [
       status,
-      { description: list.join(', '), content: { 'application/problem+json': { schema: ref(Problem) } } },
+      {
+        description: list.join(', '),
+        content: { 'application/problem+json': { schema: ref(Problem), examples: problemExamples(list) } },
+      },
     ]),
   );
+}
+
+function problemExamples(codes: readonly ErrorCode[]) {
+  const value = (code: ErrorCode) =>
+    problemOf(new AppError(code, 'What exactly was wrong'), '0b6f0a38-2c1c-4a3e-9c5c-6a3e9bb3a1a7');
+  return Object.fromEntries(codes.map((code) => [code, { value: value(code) }]));
 }
