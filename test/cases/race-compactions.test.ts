@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { turns } from '../support/messages.js';
 import { modelAt, startService } from '../support/service.js';
-import { compactionsOf, gate, requestsAt, startWithModel } from './session-state.js';
+import { compactionsOf, gate, requestsAt, startWithModel, stateOf } from './session-state.js';
 
 describe('of two compactions of one session at once', () => {
   it.each([
@@ -68,6 +68,30 @@ describe('while a session is compacted', () => {
     door.open();
     expect((await working).status).toBe(200);
     expect(stub.server.requests.length).toBe(1);
+  });
+
+  it.each([
+    { name: 'its summary is corrected', change: "compact_summary = 'corrected', compact_size = 2" },
+    { name: 'its history is cut', change: 'message_count = 3, conversation_count = 3, total_chars = 300' },
+  ])('its writing is void when $name by another program that keeps the rules', async ({ change }) => {
+    const door = gate();
+    const { service, stub } = await startWithModel(async () => {
+      await door.opened;
+      return { content: 'S1' };
+    });
+    const id = await service.session(turns(10, 100));
+    const working = service.compact(id);
+    await requestsAt(stub, 1);
+    service.sql(`UPDATE sessions SET revision = revision + 1, ${change} WHERE id = ?`, id);
+    const changed = stateOf(service, id);
+    door.open();
+    const { status, body } = await working;
+    expect({ status, code: body.code }).toEqual({ status: 409, code: 'SESSION_CHANGED' });
+    expect(stateOf(service, id)).toEqual(changed);
+    expect(await compactionsOf(service, id)).toMatchObject([
+      { outcome: 'failed', to_size: 0, usage: { input_tokens: 100, output_tokens: 10 } },
+    ]);
+    expect((await service.compact(id)).status).toBe(200);
   });
 
   it('others are compacted at the same time', async () => {

@@ -78,8 +78,8 @@ describe('while long sessions are read, written and compacted', () => {
 
     waits.sort((a, b) => a - b);
     expect(waits.length).toBeGreaterThan(20);
-    // Parsing the answers in this process takes its time too: the median says what the service does.
-    expect(waits[Math.floor(waits.length / 2)]).toBeLessThan(100);
+    // Not the very slowest: parsing the answers in this process takes its time too.
+    expect(waits[Math.floor(waits.length * 0.9)]).toBeLessThan(100);
   });
 });
 

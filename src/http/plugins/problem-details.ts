@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import { AppError, ERROR_CATALOGUE, type ErrorCode } from '../../errors.js';
+import { AppError, type ErrorCode } from '../../errors.js';
 import { problemOf } from '../problem.js';
 import { fieldErrors } from './field-errors.js';
 
