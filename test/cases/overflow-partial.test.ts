@@ -3,7 +3,7 @@ import { calls, result, text, turns, user } from '../support/messages.js';
 import type { StubReply } from '../support/model-stub.js';
 import { lastCompaction, quotedIn, startWithModel } from './session-state.js';
 
-const CHUNKED = { SUMMARY_CHUNK_CHARS: '1000', COMPACT_FIRST_BYTE_TIMEOUT_MS: '200' };
+const CHUNKED = { SUMMARY_CHUNK_CHARS: '1000', COMPACT_FIRST_BYTE_TIMEOUT_MS: '600' };
 
 /** Why the third of three chunks fails, and with which code. */
 const failures: readonly { name: string; reply: StubReply; status: number; code: string }[] = [
@@ -94,6 +94,37 @@ describe('when a chunk inside a tool group fails', () => {
     expect((await service.compact(id, { compactCount: 90 })).body).toMatchObject({
       compactedCount: 4,
       newSize: 6,
+    });
+  });
+});
+
+describe('a batch of more than 200 calls', () => {
+  it('is folded up to the last safe cut within them, and the next call goes on from there', async () => {
+    const { service, stub } = await startWithModel((_prompt, index) => ({ content: `S${index}` }), {
+      SUMMARY_CHUNK_CHARS: '1000',
+    });
+    const id = await service.session(turns(420, 450), { compactCount: 99 });
+
+    const first = await service.compact(id);
+
+    expect(first.status).toBe(200);
+    expect(first.body).toMatchObject({ compactedCount: 400, newSize: 400, alreadyUpToDate: false });
+    expect(first.body.compaction).toMatchObject({ outcome: 'completed', to_size: 400, requests: 200 });
+    expect(stub.prompts.length).toBe(200);
+    const second = await service.compact(id);
+    expect(second.body).toMatchObject({ compactedCount: 20, newSize: 420 });
+    expect(quotedIn(stub.prompts[200] ?? '', 'summary')).toBe('S199');
+  });
+
+  it('fails, and says so, when there is no safe cut within them', async () => {
+    const { service, stub } = await startWithModel({ content: 'S' }, { SUMMARY_CHUNK_CHARS: '1000' });
+    const id = await service.session([user(text(250_000)), user(text(10))], { compactCount: 99 });
+    const { status, body } = await service.compact(id);
+    expect({ status, code: body.code }).toEqual({ status: 502, code: 'SUMMARY_BUDGET_TOO_SMALL' });
+    expect(stub.prompts.length).toBe(200);
+    expect((await service.call('GET', `/sessions/${id}`)).body).toMatchObject({
+      compact_summary: null,
+      compact_size: 0,
     });
   });
 });

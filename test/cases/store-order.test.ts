@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ChatMessage } from '../../src/compaction/measure.js';
 import { assistant, calls, result, user } from '../support/messages.js';
 import { startService } from '../support/service.js';
+import { startWithModel } from './session-state.js';
 
 /** A batch with a tool round in it, its texts telling its number. */
 const batch = (n: number): ChatMessage[] => [
@@ -47,6 +48,20 @@ describe('the order of messages is the order of appends', () => {
     const restarted = await startService({}, service.file);
     expect(await restarted.messages(id)).toEqual(expected);
     expect(await restarted.view(id)).toEqual(expected);
+  });
+
+  it('also in what the model reads', async () => {
+    let now = 1_800_000_000_000;
+    setClock(() => now);
+    const { service, stub } = await startWithModel({ content: 'S1' });
+    const id = await service.session([], { compactCount: 99 });
+    for (let n = 0; n < 20; n += 1) {
+      now -= n % 2 === 0 ? 0 : 40;
+      await service.call('POST', `/sessions/${id}/messages`, { messages: batch(n) });
+    }
+    expect((await service.compact(id)).body.newSize).toBe(100);
+    const read = [...(stub.prompts[0] ?? '').matchAll(/^[UBAD]\d+$/gm)].map(([text]) => text);
+    expect(read).toEqual(Array.from({ length: 20 }, (_, n) => [`U${n}`, `B${n}`, `A${n}`, `D${n}`]).flat());
   });
 
   it('also for sessions and their records, which are listed newest first', async () => {
