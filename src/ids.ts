@@ -16,8 +16,18 @@ export function newId(prefix: IdPrefix, nowMs: number): string {
     time = ALPHABET.charAt(rest % 32) + time;
   }
   let random = '';
-  for (const byte of randomBytes(RANDOM_CHARS)) random += ALPHABET.charAt(byte % 32);
+  for (const byte of randomChunk(RANDOM_CHARS)) random += ALPHABET.charAt(byte % 32);
   return `${prefix}_${time}${random}`;
+}
+
+let pool = randomBytes(0);
+
+/** Random bytes, taken from a pool: asking the system for a few each time costs more than an append may. */
+function randomChunk(size: number): Uint8Array {
+  if (pool.length < size) pool = randomBytes(8_192);
+  const chunk = pool.subarray(0, size);
+  pool = pool.subarray(size);
+  return chunk;
 }
 
 /** A secret-strength token that marks the owner of a lease. */

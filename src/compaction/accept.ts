@@ -1,4 +1,5 @@
 import type { Completion } from '../llm/outcome.js';
+import { FENCE_TAG } from './prompt.js';
 
 /**
  * What a reply is worth as a summary. A reply that is not one must never replace history: people lost whole
@@ -23,7 +24,8 @@ export function judgeReply(reply: Completion, allows: (summary: string) => boole
   if (reply.toolCalls.length > 0 || reply.finishReason === 'tool_calls') return { verdict: 'empty' };
   if (reply.finishReason !== null && CUT_REASONS.has(reply.finishReason)) return { verdict: 'truncated' };
   const summary = cleanSummary(reply.text);
-  if (summary === '') return { verdict: 'empty' };
+  // A reply that holds our fences is the prompt given back, not a summary of what is in it.
+  if (summary === '' || FENCE_TAG.test(summary)) return { verdict: 'empty' };
   return allows(summary) ? { verdict: 'accepted', summary } : { verdict: 'too_long', chars: summary.length };
 }
 

@@ -34,19 +34,6 @@ export function fitsWindow(summary: string, budget: SummarizerBudget): boolean {
   return budget.unit === 'chars' || costOf(summary, 'tokens') <= budget.windowTokens / 4;
 }
 
-/**
- * What is left for transcript in one call beside the prompt, the previous summary and the reply.
- * May be negative for a token budget: the summary alone does not fit.
- *
- * @param frame the prompt with the previous summary and without any transcript
- * @param replyChars longest summary that will be asked for, in chars
- */
-export function textBudget(budget: SummarizerBudget, frame: string, replyChars: number): number {
-  if (budget.unit === 'chars') return budget.transcriptChars;
-  const reply = Math.min(Math.floor(budget.windowTokens / 4), replyChars);
-  return budget.windowTokens - costOf(frame, 'tokens') - reply;
-}
-
 /** Pieces of transcript are not made smaller than this, in the budget's unit; below, the overflow is final. */
 export const MIN_CHUNK_COST = 100;
 

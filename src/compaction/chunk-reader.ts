@@ -83,8 +83,8 @@ export class ChunkReader {
     const texts: string[] = [];
     let cost = 0;
     let chars = 0;
-    let atMessage: Chunk | null = null;
-    let atSafeCut: Chunk | null = null;
+    let atMessage: Omit<Chunk, 'text'> | null = null;
+    let atSafeCut: Omit<Chunk, 'text'> | null = null;
     for (const [index, rendered] of this.#buffer.entries()) {
       const text = index === 0 ? this.#restOfFirst(rendered) : rendered.text;
       const separated = texts.length === 0 || text === '' ? text : `\n\n${text}`;
@@ -93,10 +93,12 @@ export class ChunkReader {
       texts.push(separated);
       chars += index === 0 && this.#offset > 0 ? Math.min(rendered.chars, text.length) : rendered.chars;
       const safeEnd = rendered.safeAfter ? rendered.position + 1 : null;
-      atMessage = { text: texts.join(''), chars, safeEnd, whole: index + 1, offset: 0 };
+      atMessage = { chars, safeEnd, whole: index + 1, offset: 0 };
       if (rendered.safeAfter) atSafeCut = atMessage;
     }
-    return atSafeCut ?? atMessage ?? this.#piece(budget);
+    const end = atSafeCut ?? atMessage;
+    // Joined once, at the end: a chunk may have thousands of messages.
+    return end === null ? this.#piece(budget) : { ...end, text: texts.slice(0, end.whole).join('') };
   }
 
   /** Moves past a chunk that was folded. */

@@ -1,29 +1,16 @@
 import { AppError } from '../errors.js';
-import {
-  costOf,
-  fitsWindow,
-  MIN_CHUNK_COST,
-  MIN_TEXT_TOKENS,
-  shrunkBudget,
-  summaryLimit,
-  textBudget,
-} from './budget.js';
+import { fitsWindow, summaryLimit } from './budget.js';
 import type { ChunkReader } from './chunk-reader.js';
 import type { Ledger } from './ledger.js';
-import { summaryPrompt } from './prompt.js';
-import type { Summarizer } from './summarizer.js';
+import { budgetTooSmall, Room, type RoomOptions } from './room.js';
 import { type WrittenSummary, writeSummary } from './write-summary.js';
 
 /** Summarizer calls per compaction; then it stops at the last safe cut, and the next call goes on from there. */
 export const MAX_CALLS = 200;
 
-export interface FoldOptions {
+export interface FoldOptions extends RoomOptions {
   readonly reader: ChunkReader;
-  readonly summarizer: Summarizer;
   readonly ledger: Ledger;
-  readonly instructions: string | null;
-  /** The configured longest summary, in chars. */
-  readonly summaryMaxChars: number;
   readonly signal: AbortSignal;
 }
 
@@ -54,7 +41,7 @@ export async function* foldBatch(
         `${MAX_CALLS} calls did not reach a place to cut the history`,
       );
     }
-    if (summary !== null && room.isTight(summary)) summary = await shortened(summary, options);
+    if (summary !== null && room.isTight(summary)) summary = await shortened(summary, room, options);
     const chunk = await reader.take(room.forText(summary));
     if (chunk.text === '') {
       // Empty messages before one that is too large to go with them: nothing to tell a model.
@@ -91,77 +78,10 @@ function foldChunk(
 }
 
 /** A summary that leaves no room for text is rewritten alone, once: a larger model may have written it. */
-async function shortened(summary: string, options: FoldOptions): Promise<string> {
-  const { budget } = options.summarizer;
-  if (budget.unit === 'tokens' && textBudget(budget, frameOf(summary, options), 0) > 0) {
+async function shortened(summary: string, room: Room, options: FoldOptions): Promise<string> {
+  if (room.fitsAlone(summary)) {
     const written = await foldChunk(summary, '', 0, options);
-    const room = new Room(options);
     if (written.kind === 'summary' && !room.isTight(written.summary)) return written.summary;
   }
-  throw tooSmall();
-}
-
-function tooSmall(): AppError {
-  return new AppError(
-    'SUMMARY_BUDGET_TOO_SMALL',
-    `The window of the summarizer leaves less than ${MIN_TEXT_TOKENS} tokens for text beside prompt and summary`,
-  );
-}
-
-function frameOf(
-  previousSummary: string | null,
-  { instructions, summaryMaxChars }: FoldOptions,
-  transcript = '',
-): string {
-  return summaryPrompt({
-    previousSummary,
-    transcript,
-    instructions,
-    maxChars: summaryMaxChars,
-    lastReplyChars: null,
-  });
-}
-
-/** How much transcript the next call may take: what the window leaves, and less once the endpoint refused more. */
-class Room {
-  readonly #options: FoldOptions;
-  #ceiling = Number.POSITIVE_INFINITY;
-
-  constructor(options: FoldOptions) {
-    this.#options = options;
-  }
-
-  isTight(summary: string): boolean {
-    return this.#options.summarizer.budget.unit === 'tokens' && this.#left(summary) < MIN_TEXT_TOKENS;
-  }
-
-  forText(summary: string | null): number {
-    const left = this.#left(summary);
-    if (this.#options.summarizer.budget.unit === 'tokens' && left < MIN_TEXT_TOKENS) throw tooSmall();
-    return Math.min(left, this.#ceiling);
-  }
-
-  /** After an overflow; throws CONTEXT_OVERFLOW when pieces would get too small to be of use. */
-  shrink(
-    text: string,
-    summary: string | null,
-    told: { windowTokens: number | null; requestedTokens: number | null; message: string },
-  ): void {
-    const { unit } = this.#options.summarizer.budget;
-    const smaller = shrunkBudget(
-      costOf(text, unit),
-      costOf(frameOf(summary, this.#options, text), unit),
-      told,
-    );
-    if (smaller < MIN_CHUNK_COST) {
-      const hint = 'configure a model with a larger window, or a shorter summary';
-      throw new AppError('CONTEXT_OVERFLOW', `${this.#options.summarizer.model}: ${told.message} (${hint})`);
-    }
-    this.#ceiling = smaller;
-  }
-
-  #left(summary: string | null): number {
-    const { summarizer, summaryMaxChars } = this.#options;
-    return textBudget(summarizer.budget, frameOf(summary, this.#options), summaryMaxChars);
-  }
+  throw budgetTooSmall();
 }

@@ -61,6 +61,9 @@ const HEADINGS = Object.values(SUMMARY_HEADINGS)
   .map(({ heading }) => heading.toLowerCase())
   .join('; ');
 
+/** What our fences look like, in any prompt. */
+export const FENCE_TAG = /<\/?(?:summary|transcript|wishes)-[0-9a-f]{12}>/;
+
 /**
  * A tag suffix found in none of the texts. Derived from them, so that the same request has the same bytes;
  * a text cannot hold the hash of itself, and is looked through all the same.

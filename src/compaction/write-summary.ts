@@ -1,8 +1,10 @@
 import { AppError } from '../errors.js';
 import type { Completion, Overflow } from '../llm/outcome.js';
 import { type Judgement, judgeReply } from './accept.js';
+import { costOf } from './budget.js';
 import type { Ledger } from './ledger.js';
 import { modelError } from './model-error.js';
+import { summaryPrompt } from './prompt.js';
 import type { Summarizer, SummaryRequest } from './summarizer.js';
 
 /** The text of EMPTY_SUMMARY is part of the contract: clients match it. */
@@ -38,7 +40,7 @@ export async function writeSummary(
   const again = secondTry(first, judgement, summarizer);
   if (again === null) return settled(judgement, ask.maxChars);
   const second = await request(again, options);
-  // The second request is no larger than the first, which fit: the first verdict stands.
+  // Whatever the second request ran into: the first one fit, and its verdict stands.
   if (second.kind === 'overflow') return settled(judgement, ask.maxChars);
   return settled(judgeReply(second, options.allows), ask.maxChars);
 }
@@ -64,8 +66,16 @@ function secondTry(
 ): SummaryRequest | null {
   if (judgement.verdict === 'too_long') return { ...first, lastReplyChars: judgement.chars };
   const cut = judgement.verdict === 'truncated' || judgement.verdict === 'empty';
-  if (!cut || summarizer.maxOutputTokens === null) return null;
-  return { ...first, maxOutputTokens: summarizer.maxOutputTokens * CAP_FACTOR };
+  const raised = cut ? raisedCap(first, summarizer) : null;
+  return raised === null ? null : { ...first, maxOutputTokens: raised };
+}
+
+/** The cap of a second try, in tokens: as much more as the window allows; null when there is none to raise. */
+function raisedCap(first: SummaryRequest, { maxOutputTokens: cap, budget }: Summarizer): number | null {
+  if (cap === null) return null;
+  if (budget.unit === 'chars') return cap * CAP_FACTOR;
+  const room = budget.windowTokens - costOf(summaryPrompt(first), 'tokens');
+  return room > cap ? Math.min(cap * CAP_FACTOR, room) : null;
 }
 
 function settled(judgement: Judgement, maxChars: number): WrittenSummary {

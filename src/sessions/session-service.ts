@@ -1,13 +1,15 @@
-import type { ChatMessage } from '../compaction/measure.js';
+import { type ChatMessage, isSystem } from '../compaction/measure.js';
 import { insertMessage, openGroupStart } from '../db/repositories/messages.js';
 import {
   changeSession,
   emptySession,
   findSession,
+  findSessionEnd,
   growSession,
   insertSession,
   listSessions,
   removeSession,
+  type SessionEnd,
   type SessionFilter,
 } from '../db/repositories/sessions.js';
 import type { Db, Store } from '../db/store.js';
@@ -100,7 +102,7 @@ export class SessionService {
   /** Appends messages as one contiguous run of `seq`. SESSION_CLOSED on a closed session. */
   append(tenant: string, id: string, messages: readonly IncomingMessage[]): Promise<StoredMessage[]> {
     return this.#store.tx(async (db) => {
-      const session = found(await findSession(db, tenant, id), id);
+      const session = found(await findSessionEnd(db, tenant, id), id);
       if (session.status === 'closed') throw new AppError('SESSION_CLOSED', `Session ${id} is closed`);
       const now = this.#clock();
       const { stored, next } = await this.#insert(db, session, messages, now);
@@ -153,7 +155,7 @@ export class SessionService {
 
   async #insert(
     db: Db,
-    session: SessionRow,
+    session: SessionEnd,
     incoming: readonly IncomingMessage[],
     now: number,
   ): Promise<{ stored: StoredMessage[]; next: Numbering }> {
@@ -163,7 +165,9 @@ export class SessionService {
         messageCount: session.message_count,
         conversationCount: session.conversation_count,
         totalChars: session.total_chars,
-        openGroupStart: await openGroupStart(db, session.pk, session.conversation_count),
+        openGroupStart: startsWithResult(incoming)
+          ? await openGroupStart(db, session.pk, session.conversation_count)
+          : null,
       },
     );
     const stored: StoredMessage[] = [];
@@ -177,7 +181,12 @@ export class SessionService {
   }
 }
 
-function found(session: SessionRow | null, id: string): SessionRow {
+/** Whether it matters what the conversation ended with: only results join a group that is there already. */
+function startsWithResult(incoming: readonly IncomingMessage[]): boolean {
+  return incoming.find(({ message }) => !isSystem(message.role))?.message.role === 'tool';
+}
+
+function found<Row>(session: Row | null, id: string): Row {
   if (session === null) throw new AppError('SESSION_NOT_FOUND', `There is no session ${id}`);
   return session;
 }

@@ -135,4 +135,15 @@ describe('the records of compactions', () => {
     await append(service, id, user(100), assistant(100));
     expect((await service.call('GET', `/sessions/${id}/compactions`)).body.data).toEqual(data);
   });
+
+  it('begin a new chain when the summary was emptied from outside', async () => {
+    const { service, stub } = await startWithModel();
+    const id = await service.session(turns(12, 100));
+    await service.compact(id);
+    service.sql('UPDATE sessions SET compact_summary = ? WHERE id = ?', ' ', id);
+
+    const { body } = await service.compact(id);
+    expect(body.compaction).toMatchObject({ predecessor_id: null, from_size: 0, to_size: 6 });
+    expect(quoted(stub.prompts[1], 'summary')).toBeNull();
+  });
 });

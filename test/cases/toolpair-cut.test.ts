@@ -122,6 +122,20 @@ describe('a cut between a tool call and its results', () => {
     expect(sizes).toEqual([3, 6, 7, 9, 10]);
   });
 
+  it('is avoided as well when every message was appended by itself', async () => {
+    const { service } = await startWithModel();
+    const id = await service.session([user(100)], { compactCount: 60 });
+    const group = [calls(['c1', 'c2', 'c3']), result('c1', 200), result('c2', 200), result('c3', 200)];
+    for (const message of group.slice(0, 3)) await append(service, id, message);
+    const note = { role: 'system' as const, content: 'The pier is closed.' };
+    await append(service, id, note, ...group.slice(3));
+    await append(service, id, assistant(10), user(10));
+
+    // 744 chars: 60 % is 446, with the second result.
+    expect((await service.compact(id)).body.newSize).toBe(5);
+    expect(await service.view(id)).toEqual([note, summaryOf('S1'), assistant(10), user(10)]);
+  });
+
   it('overlooks system messages between a call and its result', async () => {
     const { service } = await startWithModel();
     const note = { role: 'system' as const, content: 'The pier is closed. '.repeat(20) };

@@ -58,6 +58,16 @@ export async function leaseRest(db: Db, sessionPk: number): Promise<number> {
   return row?.rest ?? 0;
 }
 
+/** The token that holds the session's lease now; null when it is free or has run out. */
+export async function leaseOwner(db: Db, sessionPk: number): Promise<string | null> {
+  const { sessions } = db.tables;
+  const [row] = await db.orm
+    .select({ owner: sessions.lease_owner })
+    .from(sessions)
+    .where(and(eq(sessions.pk, sessionPk), gt(sessions.lease_expires_at, db.nowMs)));
+  return row?.owner ?? null;
+}
+
 /** The condition that `owner` holds the lease now. */
 export function holds(db: Db, sessionPk: number, owner: string) {
   const { sessions } = db.tables;

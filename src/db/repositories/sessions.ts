@@ -13,6 +13,17 @@ const statements = perDb(({ orm, tables: { sessions } }) => ({
     .from(sessions)
     .where(and(eq(sessions.tenant, sql.placeholder('tenant')), eq(sessions.id, sql.placeholder('id'))))
     .prepare(),
+  end: orm
+    .select({
+      pk: sessions.pk,
+      status: sessions.status,
+      message_count: sessions.message_count,
+      conversation_count: sessions.conversation_count,
+      total_chars: sessions.total_chars,
+    })
+    .from(sessions)
+    .where(and(eq(sessions.tenant, sql.placeholder('tenant')), eq(sessions.id, sql.placeholder('id'))))
+    .prepare(),
   grow: orm
     .update(sessions)
     .set({
@@ -28,6 +39,17 @@ const statements = perDb(({ orm, tables: { sessions } }) => ({
 
 export async function findSession(db: Db, tenant: string, id: string): Promise<SessionRow | null> {
   const [row] = await statements(db).find.execute({ tenant, id });
+  return row ?? null;
+}
+
+/** What an append needs to know of a session: the hot path reads no summary. */
+export type SessionEnd = Pick<
+  SessionRow,
+  'pk' | 'status' | 'message_count' | 'conversation_count' | 'total_chars'
+>;
+
+export async function findSessionEnd(db: Db, tenant: string, id: string): Promise<SessionEnd | null> {
+  const [row] = await statements(db).end.execute({ tenant, id });
   return row ?? null;
 }
 

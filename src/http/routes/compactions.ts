@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { listCompactions } from '../../db/repositories/compactions.js';
+import { leaseOwner } from '../../db/repositories/leases.js';
 import { callerSignal } from '../caller-signal.js';
 import { decodeKeyCursor, keyPage } from '../cursor.js';
 import { checkedPercent } from '../incoming.js';
@@ -91,7 +92,8 @@ export const compactionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { cursor, limit = 50 } = request.query;
       const session = await sessions.get(TENANT, request.params.id);
       const rows = await listCompactions(store.read, session.pk, decodeKeyCursor(cursor), limit + 1);
-      return keyPage(rows, limit, (row) => presentCompaction(row, session.lease_owner));
+      const owner = await leaseOwner(store.read, session.pk);
+      return keyPage(rows, limit, (row) => presentCompaction(row, owner));
     },
   );
 };
