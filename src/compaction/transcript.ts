@@ -76,12 +76,23 @@ function renderPart(part: ContentPart): string {
     case 'input_audio':
       return '[audio]';
     default:
-      return marker(oneLine(part.type), null);
+      return marker(oneLine(part.type), detailOf(part));
   }
 }
 
 function marker(kind: string, detail: string | null): string {
   return detail === null ? `[${kind}]` : `[${kind}: ${oneLine(detail, MAX_LINK_CHARS)}]`;
+}
+
+/** What can be told of a part of unknown type: a link or a file name, on the part or under its type's name. */
+function detailOf(part: ContentPart): string | null {
+  for (const holder of [part[part.type], part]) {
+    if (typeof holder !== 'object' || holder === null) continue;
+    const link = Object.values(holder).find((value) => typeof value === 'string' && /^https?:/i.test(value));
+    const found = typeof link === 'string' ? link : stringAt(holder, 'filename');
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** The address of something on the web; null for data URLs, whose megabytes say nothing to a summarizer. */

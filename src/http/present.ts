@@ -1,3 +1,4 @@
+import { effectiveSize } from '../compaction/context.js';
 import type { CompactResult } from '../compaction/service.js';
 import { INTERRUPTED_DETAIL } from '../db/repositories/compactions.js';
 import type { CompactionRow, SessionRow } from '../db/tables.js';
@@ -66,7 +67,7 @@ export function presentCompactResult(result: CompactResult, dryRun: boolean) {
       return {
         sessionId: session.id,
         compactedCount: 0,
-        newSize: session.compact_size,
+        newSize: effectiveSize(result.session),
         alreadyUpToDate: true,
         reason: result.reason,
         lastCompactedAt: isoOrNull(result.lastCompactedAt),

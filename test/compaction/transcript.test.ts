@@ -49,10 +49,13 @@ describe('the transcript of a message', () => {
       { type: 'file', file: { filename: 'deck.pdf', file_data: 'AAAA' } },
       { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
       { type: 'hologram', data: 'AAAA' },
+      { type: 'video_url', video_url: { url: 'https://example.test/tour.mp4' } },
+      { type: 'input_image', image_url: 'https://example.test/map.png' },
+      { type: 'input_file', filename: 'fares.csv', file_data: 'AAAA' },
       { type: 'refusal', refusal: 'no' },
     ];
     expect(render({ role: 'user', content })).toBe(
-      '[user]\nsee plan\n[image: https://example.test/plan.png]\n[image]\n[file: deck.pdf]\n[audio]\n[hologram]\n[refused] no',
+      '[user]\nsee plan\n[image: https://example.test/plan.png]\n[image]\n[file: deck.pdf]\n[audio]\n[hologram]\n[video_url: https://example.test/tour.mp4]\n[input_image: https://example.test/map.png]\n[input_file: fares.csv]\n[refused] no',
     );
   });
 
