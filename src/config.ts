@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { isLoopback } from './http/plugins/origin-guard.js';
 import type { EndpointConfig } from './llm/endpoint.js';
+import { extraBodyIn, extraHeadersIn } from './llm/extra-settings.js';
 
 /**
  * The environment, parsed once. Every variable is here, with its default and its range; `.env.example` lists
@@ -12,6 +13,7 @@ const ms = (defaultMs: number, description: string) =>
   Type.Integer({ minimum: 1, maximum: 86_400_000, default: defaultMs, description });
 const optionalMs = Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 }));
 const optionalCount = Type.Optional(Type.Integer({ minimum: 1 }));
+const AuthHeader = Type.Optional(Type.Enum(['bearer', 'api-key', 'none']));
 const HttpUrl = Type.String({ pattern: '^https?://[^\\s]+$' });
 
 const Environment = Type.Object({
@@ -32,6 +34,10 @@ const Environment = Type.Object({
 
   OPENAI_BASE_URL: Type.Optional(HttpUrl),
   OPENAI_API_KEY: Type.Optional(Type.String()),
+  MAIN_AUTH_HEADER: AuthHeader,
+  MAIN_API_VERSION: Type.Optional(Type.String()),
+  MAIN_EXTRA_HEADERS: Type.Optional(Type.String()),
+  MAIN_EXTRA_BODY: Type.Optional(Type.String()),
   MAIN_MODEL: Type.Optional(Type.String()),
   MAIN_WINDOW_TOKENS: optionalCount,
   MAIN_MAX_OUTPUT_TOKENS: optionalCount,
@@ -43,6 +49,10 @@ const Environment = Type.Object({
 
   COMPACT_BASE_URL: Type.Optional(HttpUrl),
   COMPACT_API_KEY: Type.Optional(Type.String()),
+  COMPACT_AUTH_HEADER: AuthHeader,
+  COMPACT_API_VERSION: Type.Optional(Type.String()),
+  COMPACT_EXTRA_HEADERS: Type.Optional(Type.String()),
+  COMPACT_EXTRA_BODY: Type.Optional(Type.String()),
   COMPACT_MODEL: Type.Optional(Type.String()),
   COMPACT_WINDOW_TOKENS: optionalCount,
   COMPACT_MAX_OUTPUT_TOKENS: optionalCount,
@@ -74,6 +84,8 @@ export interface Config {
   readonly summaryChunkChars: number;
   readonly toolResultChars: number;
   readonly compactionLeaseMs: number;
+  /** The endpoint that agents talk to; null when it has no model. */
+  readonly main: EndpointConfig | null;
   /** The endpoint that writes summaries; null means the embedded summarizer. */
   readonly compact: EndpointConfig | null;
   /** Settings that are probably not meant, one sentence each. */
@@ -108,6 +120,7 @@ export function loadConfig(variables: EnvironmentVariables): Config {
     summaryChunkChars: env.SUMMARY_CHUNK_CHARS,
     toolResultChars: env.TOOL_RESULT_CHARS,
     compactionLeaseMs: env.COMPACTION_LEASE_MS,
+    main: mainEndpoint(env),
     compact,
     warnings,
   });
@@ -121,18 +134,31 @@ function parse(variables: EnvironmentVariables): Environment {
     }),
   );
   const value = Value.Convert(Environment, Value.Default(Environment, given));
-  if (Value.Check(Environment, value)) {
+  const extraFaults = faultsOfExtras(given);
+  if (Value.Check(Environment, value) && extraFaults.length === 0) {
     if (value.AUTH === 'none' || isLoopback(value.HOST)) return value;
     throw invalid(['HOST: is not loopback, and there are no API keys: set AUTH=none if that is meant']);
   }
   // One by one: all errors of the whole would be cut off after a few.
   const converted: Record<string, unknown> = Object.assign({}, value);
-  throw invalid(
-    Object.entries(Environment.properties).flatMap(([name, schema]) => {
+  throw invalid([
+    ...Object.entries(Environment.properties).flatMap(([name, schema]) => {
       if (!(name in converted) || Value.Check(schema, converted[name])) return [];
       const allowed =
         'enum' in schema && Array.isArray(schema.enum) ? `must be one of ${schema.enum.join(', ')}` : null;
       return [`${name}: ${allowed ?? Value.Errors(schema, converted[name])[0]?.message ?? 'is not valid'}`];
+    }),
+    ...extraFaults,
+  ]);
+}
+
+/** The extra headers and body fields are JSON, which their schema, being that of a text, cannot check. */
+function faultsOfExtras(given: EnvironmentVariables): string[] {
+  const readers = { EXTRA_HEADERS: extraHeadersIn, EXTRA_BODY: extraBodyIn };
+  return ['MAIN', 'COMPACT'].flatMap((role) =>
+    Object.entries(readers).flatMap(([setting, read]) => {
+      const result = read(given[`${role}_${setting}`] ?? '{}');
+      return 'fault' in result ? [`${role}_${setting}: ${result.fault}`] : [];
     }),
   );
 }
@@ -141,17 +167,44 @@ function invalid(problems: readonly string[]): ConfigError {
   return new ConfigError(['The configuration is not valid:', ...problems].join('\n  '));
 }
 
-/** `compact` takes from `main` what it does not say itself; the key only for the same origin. */
+function mainEndpoint(env: Environment): EndpointConfig | null {
+  if (env.MAIN_MODEL === undefined) return null;
+  return {
+    baseUrl: mainUrl(env),
+    apiKey: env.OPENAI_API_KEY ?? null,
+    authHeader: env.MAIN_AUTH_HEADER ?? 'bearer',
+    extraHeaders: headersOf(env.MAIN_EXTRA_HEADERS),
+    extraBody: bodyOf(env.MAIN_EXTRA_BODY),
+    apiVersion: env.MAIN_API_VERSION ?? null,
+    model: env.MAIN_MODEL,
+    windowTokens: env.MAIN_WINDOW_TOKENS ?? null,
+    maxOutputTokens: env.MAIN_MAX_OUTPUT_TOKENS ?? null,
+    connectTimeoutMs: env.MAIN_CONNECT_TIMEOUT_MS,
+    firstByteTimeoutMs: env.MAIN_FIRST_BYTE_TIMEOUT_MS,
+    silenceTimeoutMs: env.MAIN_SILENCE_TIMEOUT_MS,
+    totalTimeoutMs: env.MAIN_TOTAL_TIMEOUT_MS,
+    retries: env.MAIN_RETRIES,
+  };
+}
+
+/**
+ * `compact` takes from `main` what it does not say itself, variable by variable. What belongs to main's host, the
+ * key above all, is only taken for the same origin: a key never goes to another host.
+ */
 function compactEndpoint(env: Environment): EndpointConfig | null {
   const model = env.COMPACT_MODEL ?? env.MAIN_MODEL;
   if (model === undefined) return null;
-  const mainUrl = env.OPENAI_BASE_URL ?? 'https://api.openai.com/v1';
-  const baseUrl = env.COMPACT_BASE_URL ?? mainUrl;
-  const sameOrigin = new URL(baseUrl).origin === new URL(mainUrl).origin;
+  const baseUrl = env.COMPACT_BASE_URL ?? mainUrl(env);
+  const sameOrigin = new URL(baseUrl).origin === new URL(mainUrl(env)).origin;
+  const ofMain: Partial<Environment> = sameOrigin ? env : {};
   return {
     baseUrl,
+    apiKey: env.COMPACT_API_KEY ?? ofMain.OPENAI_API_KEY ?? null,
+    authHeader: env.COMPACT_AUTH_HEADER ?? ofMain.MAIN_AUTH_HEADER ?? 'bearer',
+    extraHeaders: headersOf(env.COMPACT_EXTRA_HEADERS ?? ofMain.MAIN_EXTRA_HEADERS),
+    extraBody: bodyOf(env.COMPACT_EXTRA_BODY ?? ofMain.MAIN_EXTRA_BODY),
+    apiVersion: env.COMPACT_API_VERSION ?? ofMain.MAIN_API_VERSION ?? null,
     model,
-    apiKey: env.COMPACT_API_KEY ?? (sameOrigin ? env.OPENAI_API_KEY : undefined) ?? null,
     windowTokens: env.COMPACT_WINDOW_TOKENS ?? env.MAIN_WINDOW_TOKENS ?? null,
     maxOutputTokens: env.COMPACT_MAX_OUTPUT_TOKENS ?? env.MAIN_MAX_OUTPUT_TOKENS ?? null,
     connectTimeoutMs: env.COMPACT_CONNECT_TIMEOUT_MS ?? env.MAIN_CONNECT_TIMEOUT_MS,
@@ -160,4 +213,19 @@ function compactEndpoint(env: Environment): EndpointConfig | null {
     totalTimeoutMs: env.COMPACT_TOTAL_TIMEOUT_MS ?? env.MAIN_TOTAL_TIMEOUT_MS,
     retries: env.COMPACT_RETRIES ?? env.MAIN_RETRIES,
   };
+}
+
+function mainUrl(env: Environment): string {
+  return env.OPENAI_BASE_URL ?? 'https://api.openai.com/v1';
+}
+
+/** `parse` has refused what cannot be read. */
+function headersOf(text: string | undefined): EndpointConfig['extraHeaders'] {
+  const read = extraHeadersIn(text ?? '{}');
+  return 'value' in read ? read.value : {};
+}
+
+function bodyOf(text: string | undefined): EndpointConfig['extraBody'] {
+  const read = extraBodyIn(text ?? '{}');
+  return 'value' in read ? read.value : {};
 }

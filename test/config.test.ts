@@ -17,6 +17,7 @@ describe('the configuration', () => {
       summaryChunkChars: 60_000,
       toolResultChars: 16_000,
       compactionLeaseMs: 30_000,
+      main: null,
       compact: null,
       warnings: [],
     });
@@ -71,6 +72,10 @@ describe('the configuration', () => {
     expect(loadConfig({ ...full, COMPACT_MODEL: 'small', COMPACT_RETRIES: '0' }).compact).toEqual({
       baseUrl: 'http://main.example/v1',
       apiKey: 'main-key',
+      authHeader: 'bearer',
+      extraHeaders: {},
+      extraBody: {},
+      apiVersion: null,
       model: 'small',
       windowTokens: 128_000,
       maxOutputTokens: null,
@@ -91,6 +96,95 @@ describe('the configuration', () => {
   ])('hands the key of main to %s as it should', (_, COMPACT_BASE_URL, apiKey) => {
     expect(loadConfig({ ...full, COMPACT_BASE_URL }).compact?.apiKey).toBe(apiKey);
     expect(loadConfig({ ...full, COMPACT_BASE_URL, COMPACT_API_KEY: 'own' }).compact?.apiKey).toBe('own');
+  });
+
+  it('has the main endpoint once it has a model', () => {
+    expect(loadConfig(full).main).toEqual({
+      baseUrl: 'http://main.example/v1',
+      apiKey: 'main-key',
+      authHeader: 'bearer',
+      extraHeaders: {},
+      extraBody: {},
+      apiVersion: null,
+      model: 'big',
+      windowTokens: 128_000,
+      maxOutputTokens: null,
+      connectTimeoutMs: 10_000,
+      firstByteTimeoutMs: 300_000,
+      silenceTimeoutMs: 120_000,
+      totalTimeoutMs: 900_000,
+      retries: 5,
+    });
+    expect(loadConfig({ COMPACT_MODEL: 'small', OPENAI_API_KEY: 'x' }).main).toBeNull();
+  });
+
+  const dressed = {
+    ...full,
+    MAIN_AUTH_HEADER: 'api-key',
+    MAIN_API_VERSION: '2024-10-21',
+    MAIN_EXTRA_HEADERS: '{"X-Title": "compactd"}',
+    MAIN_EXTRA_BODY: '{"temperature": 0.2, "chat_template_kwargs": {"enable_thinking": false}}',
+  };
+  const dress = {
+    authHeader: 'api-key',
+    apiVersion: '2024-10-21',
+    extraHeaders: { 'X-Title': 'compactd' },
+    extraBody: { temperature: 0.2, chat_template_kwargs: { enable_thinking: false } },
+  };
+
+  it('takes headers, fields and the form of the key from main for the same origin only', () => {
+    const { main, compact } = loadConfig({ ...dressed, COMPACT_MODEL: 'small' });
+    expect(main).toMatchObject(dress);
+    expect(compact).toMatchObject(dress);
+    expect(loadConfig({ ...dressed, COMPACT_BASE_URL: 'http://other.example/v1' }).compact).toMatchObject({
+      apiKey: null,
+      authHeader: 'bearer',
+      apiVersion: null,
+      extraHeaders: {},
+      extraBody: {},
+    });
+  });
+
+  it('has a value of its own for each of them where one is set, which replaces that of main', () => {
+    const own = loadConfig({
+      ...dressed,
+      COMPACT_AUTH_HEADER: 'none',
+      COMPACT_API_VERSION: 'preview',
+      COMPACT_EXTRA_HEADERS: '{"X-Own": "1"}',
+      COMPACT_EXTRA_BODY: '{}',
+    }).compact;
+    expect(own).toMatchObject({ authHeader: 'none', apiVersion: 'preview' });
+    expect([own?.extraHeaders, own?.extraBody]).toEqual([{ 'X-Own': '1' }, {}]);
+  });
+
+  it.each([
+    ['MAIN_EXTRA_HEADERS', '{"X-Key": "hidden-1"', 'must be a JSON object of strings'],
+    ['MAIN_EXTRA_HEADERS', '["hidden-1"]', 'must be a JSON object of strings'],
+    ['COMPACT_EXTRA_HEADERS', '{"X-Key": 5}', 'must be a JSON object of strings'],
+    ['MAIN_EXTRA_HEADERS', '{"X Key": "hidden-1"}', 'holds a name that no header can have'],
+    ['MAIN_EXTRA_HEADERS', '{"": "hidden-1"}', 'holds a name that no header can have'],
+    [
+      'COMPACT_EXTRA_HEADERS',
+      '{"X-Key": "hidden-1\\nX: y"}',
+      'holds a value for x-key that no header can have',
+    ],
+    ['COMPACT_EXTRA_HEADERS', '{"Content-Length": "5"}', 'must not set content-length'],
+    ['MAIN_EXTRA_BODY', 'temperature=0', 'must be a JSON object'],
+    ['COMPACT_EXTRA_BODY', '[1]', 'must be a JSON object'],
+    ['MAIN_EXTRA_BODY', '{"messages": []}', 'must not set messages'],
+    ['COMPACT_EXTRA_BODY', '{"stream": false}', 'must not set stream'],
+    ['COMPACT_EXTRA_BODY', '{"max_tokens": 5}', 'must not set max_tokens'],
+    ['MAIN_AUTH_HEADER', 'cookie', 'must be one of bearer, api-key, none'],
+  ])('refuses %s=%s', (name, value, fault) => {
+    expect(() => loadConfig({ [name]: value })).toThrow(
+      new ConfigError(`The configuration is not valid:\n  ${name}: ${fault}`),
+    );
+  });
+
+  it('names a bad JSON beside every other bad variable', () => {
+    expect(() => loadConfig({ MAIN_EXTRA_BODY: '{', COMPACT_EXTRA_HEADERS: '{', PORT: '-1' })).toThrow(
+      /PORT: .*\n {2}MAIN_EXTRA_BODY: .*\n {2}COMPACT_EXTRA_HEADERS: /,
+    );
   });
 
   it('is not configured by a stray key or address', () => {

@@ -1,5 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { Clocks } from './clocks.js';
+import type { ErrorFacts } from './error-facts.js';
+import type { Outcome, Usage } from './outcome.js';
 import type { CleanText } from './redact.js';
 import type { Stop } from './stop.js';
 
@@ -11,4 +13,12 @@ export interface Answer {
   readonly clocks: Clocks;
   /** What ended the attempt from this side; null as long as nothing did. */
   readonly stopped: () => Stop | null;
+}
+
+/** What an answer came to. */
+export interface ReadAnswer {
+  readonly outcome: Outcome;
+  readonly usage: Usage;
+  /** The error that the endpoint reported, by its status or inside a 200; null when it reported none. */
+  readonly refusal: ErrorFacts | null;
 }

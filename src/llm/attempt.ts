@@ -2,6 +2,7 @@ import { type Dispatcher, request } from 'undici';
 import type { Answer } from './answer.js';
 import { type ClockLimits, Clocks } from './clocks.js';
 import type { Connections } from './connections.js';
+import type { ErrorFacts } from './error-facts.js';
 import type { Outcome, Usage } from './outcome.js';
 import { readRefusal } from './read-refusal.js';
 import { readReply } from './read-reply.js';
@@ -29,7 +30,10 @@ export interface AttemptResult {
   readonly retryAdvice: boolean | null;
   /** The request was lost on a kept-alive connection that the server had closed. */
   readonly staleConnection: boolean;
-  readonly nameLookupFailed: boolean;
+  /** The cause is more often a wrong setting than a passing fault: one more try tells. */
+  readonly isDoubtful: boolean;
+  /** What the endpoint's error says, where it reported one. Not cleaned: it never leaves the client. */
+  readonly refusal: ErrorFacts | null;
 }
 
 type Facts = Partial<Omit<AttemptResult, 'outcome'>>;
@@ -39,7 +43,8 @@ const result = (outcome: Outcome, facts: Facts = {}): AttemptResult => ({
   usage: NO_USAGE,
   retryAdvice: null,
   staleConnection: false,
-  nameLookupFailed: false,
+  isDoubtful: false,
+  refusal: null,
   ...facts,
 });
 
@@ -67,8 +72,8 @@ export async function attempt(sending: AttemptRequest): Promise<AttemptResult> {
   } catch (error) {
     const cause = stopped();
     if (cause !== null) return result(stopFailure(cause, null));
-    const { outcome, nameLookupFailed } = transportFailure(error, sending.clean);
-    return result(outcome, { nameLookupFailed, staleConnection: sending.connections.isStale(error) });
+    const { outcome, isDoubtful } = transportFailure(error, sending.clean);
+    return result(outcome, { isDoubtful, staleConnection: sending.connections.isStale(error) });
   } finally {
     clocks.stop();
     sending.signal.removeEventListener('abort', cancel);
@@ -132,8 +137,8 @@ async function readAnswer(answer: Answer): Promise<AttemptResult> {
   if (plain === null) return unusable('The answer of the model endpoint is compressed in an unknown way');
   try {
     const read = statusCode >= 400 ? readRefusal : readReply;
-    const { outcome, usage } = await read(answer, plain);
-    return result(outcome, { usage, retryAdvice });
+    const { outcome, usage, refusal } = await read(answer, plain);
+    return result(outcome, { usage, refusal, retryAdvice });
   } catch (error) {
     // Whatever a stranger's answer made fail in here is the answer's fault, and must not cost the connection.
     return unusable(answer.clean(`The answer of the model endpoint cannot be read: ${String(error)}`));

@@ -1,10 +1,12 @@
-import { attempt } from './attempt.js';
-import { completionsUrl } from './completions-url.js';
+import { addressingOf } from './addressing.js';
+import { type AttemptResult, attempt } from './attempt.js';
 import { createConnections } from './connections.js';
 import type { EndpointConfig } from './endpoint.js';
+import type { ErrorFacts } from './error-facts.js';
+import { KnownForms, Negotiation } from './negotiation.js';
 import type { CallResult } from './outcome.js';
 import { createCleaner } from './redact.js';
-import { type ChatMessage, requestBody } from './request-body.js';
+import { type ChatMessage, requestBody, requestFields } from './request-body.js';
 import { type RetryEvent, withRetries } from './retry.js';
 
 export interface ChatCall {
@@ -33,33 +35,36 @@ export interface ChatClientOptions {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** A client for one endpoint, with its own connections. Throws if the base URL is not an http(s) URL. */
+/** A client for one endpoint, with its own connections. Throws on a base URL or a header that cannot be used. */
 export function createChatClient(endpoint: EndpointConfig, options: ChatClientOptions = {}): ChatClient {
-  const url = completionsUrl(endpoint.baseUrl);
-  const clean = createCleaner([endpoint.apiKey]);
+  const { url, headers, secrets } = addressingOf(endpoint);
+  const clean = createCleaner(secrets);
   const connections = createConnections(endpoint.connectTimeoutMs);
   const openCalls = new Set<AbortController>();
   let closed = false;
-  const headers = {
-    'content-type': 'application/json',
-    accept: 'text/event-stream, application/json',
-    'accept-encoding': 'identity',
-    // Local servers that need no key refuse an empty one, so without a key there is no header.
-    ...(endpoint.apiKey === null || endpoint.apiKey === ''
-      ? {}
-      : { authorization: `Bearer ${endpoint.apiKey}` }),
-  };
+  const forms = new KnownForms();
 
   return {
     async complete(call) {
-      const maxOutputTokens =
-        call.maxOutputTokens === undefined ? endpoint.maxOutputTokens : call.maxOutputTokens;
-      // Built once: a repeated request is the same, byte for byte.
-      const body = requestBody({
-        model: call.model ?? endpoint.model,
+      const model = call.model ?? endpoint.model;
+      const negotiation = new Negotiation(forms, model);
+      const request = {
+        model,
         messages: call.messages,
-        maxOutputTokens,
-      });
+        maxOutputTokens: call.maxOutputTokens === undefined ? endpoint.maxOutputTokens : call.maxOutputTokens,
+        extraBody: endpoint.extraBody,
+      };
+      // Built once: a repeated request is the same, byte for byte, unless its form was refused.
+      let fields = requestFields(request, negotiation.form);
+      let body = requestBody(fields);
+      const change = (refused: AttemptResult): string | null => {
+        if (!isAboutTheRequest(refused)) return null;
+        const made = negotiation.change(refused.refusal, fields);
+        if (made === null) return null;
+        fields = requestFields(request, negotiation.form);
+        body = requestBody(fields);
+        return made;
+      };
       const abort = new AbortController();
       const { signal } = abort;
       const cancel = (): void => abort.abort();
@@ -67,7 +72,7 @@ export function createChatClient(endpoint: EndpointConfig, options: ChatClientOp
       if (call.signal.aborted || closed) cancel();
       openCalls.add(abort);
       try {
-        return await withRetries(
+        const result = await withRetries(
           () => attempt({ url, headers, body, limits: endpoint, connections, clean, signal }),
           {
             retries: endpoint.retries,
@@ -75,8 +80,11 @@ export function createChatClient(endpoint: EndpointConfig, options: ChatClientOp
             random: options.random,
             sleep: options.sleep,
             onFailure: options.onFailure,
+            change,
           },
         );
+        negotiation.conclude(result.outcome);
+        return result;
       } finally {
         openCalls.delete(abort);
         call.signal.removeEventListener('abort', cancel);
@@ -88,4 +96,14 @@ export function createChatClient(endpoint: EndpointConfig, options: ChatClientOp
       await connections.destroy();
     },
   };
+}
+
+/** A 400 or 422, also one inside a 200: other refusals are not about how the request is written. */
+function isAboutTheRequest(
+  result: AttemptResult,
+): result is AttemptResult & { readonly refusal: ErrorFacts } {
+  const { outcome, refusal } = result;
+  if (outcome.kind !== 'bad_request' || refusal === null) return false;
+  const status = outcome.status !== null && outcome.status >= 400 ? outcome.status : refusal.status;
+  return status === null || status === 400 || status === 422;
 }

@@ -1,8 +1,16 @@
 /** One configured model endpoint: where it is, how to talk to it, how long to wait. All durations in ms. */
 export interface EndpointConfig {
-  /** As configured; `completionsUrl` derives the final address. */
+  /** As configured; `addressingOf` derives the final address. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
+  /** How the key is sent: as a bearer token, in Azure's `api-key` header, or not at all. */
+  readonly authHeader: AuthHeader;
+  /** Sent with every request, for gateways. Their values are as secret as the key. */
+  readonly extraHeaders: Readonly<Record<string, string>>;
+  /** Fields added to every request; they override none of the client's own. */
+  readonly extraBody: Readonly<Record<string, unknown>>;
+  /** Azure's `api-version` in the query. */
+  readonly apiVersion: string | null;
   readonly model: string;
   /** The model's context window in tokens, when configured. */
   readonly windowTokens: number | null;
@@ -16,3 +24,5 @@ export interface EndpointConfig {
   /** Further requests after the first one; 2 means at most 3 requests. */
   readonly retries: number;
 }
+
+export type AuthHeader = 'bearer' | 'api-key' | 'none';

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
-import type { Answer } from './answer.js';
+import type { Answer, ReadAnswer } from './answer.js';
 import { classify } from './classify.js';
-import { readErrorDocument } from './error-facts.js';
-import type { Failure, Outcome, Usage } from './outcome.js';
+import { type ErrorFacts, readErrorDocument } from './error-facts.js';
+import type { Failure, Outcome } from './outcome.js';
 import { ReplyReader } from './reply-reader.js';
 import { chunksOf, releaseBody } from './response-body.js';
 import { stopFailure } from './stop.js';
@@ -18,16 +18,19 @@ interface Reading {
 }
 
 /** Reads an answer with a status of 2xx. */
-export async function readReply(
-  answer: Answer,
-  plain: Readable,
-): Promise<{ outcome: Outcome; usage: Usage }> {
+export async function readReply(answer: Answer, plain: Readable): Promise<ReadAnswer> {
   const { headers, body } = answer.response;
   const reader = new ReplyReader(String(headers['content-type'] ?? ''));
   const reading = await readBody(answer, plain, reader);
   if (reader.isOver && plain === body) releaseBody(body);
   else body.destroy();
-  return { outcome: outcomeOf(answer, reader, reading), usage: reader.usage };
+  const ended = judge(answer, reader, reading);
+  const { usage } = reader;
+  if (!('refused' in ended)) return { outcome: ended, usage, refusal: null };
+  const { url, clean } = answer;
+  const { refused } = ended;
+  const outcome = classify({ httpStatus: answer.response.statusCode, headers, facts: refused, url, clean });
+  return { outcome, usage, refusal: refused };
 }
 
 async function readBody({ clocks }: Answer, plain: Readable, reader: ReplyReader): Promise<Reading> {
@@ -50,9 +53,13 @@ async function readBody({ clocks }: Answer, plain: Readable, reader: ReplyReader
   }
 }
 
-function outcomeOf(answer: Answer, reader: ReplyReader, { tooLarge, broken }: Reading): Outcome {
-  const { clean, url } = answer;
-  const { statusCode, headers } = answer.response;
+function judge(
+  answer: Answer,
+  reader: ReplyReader,
+  { tooLarge, broken }: Reading,
+): Outcome | { readonly refused: ErrorFacts } {
+  const { clean } = answer;
+  const { statusCode } = answer.response;
   const failed = (kind: 'protocol' | 'incomplete' | 'empty', message: string): Failure => ({
     kind,
     message: clean(message),
@@ -65,9 +72,7 @@ function outcomeOf(answer: Answer, reader: ReplyReader, { tooLarge, broken }: Re
   // First what the answer says: a reply or an error that is complete counts, however the connection ended.
   const end = reader.conclude(broken === null ? 'closed' : 'broken');
   if (end.kind === 'ok') return end;
-  if (end.kind === 'error') {
-    return classify({ httpStatus: statusCode, headers, facts: readErrorDocument(end.document), url, clean });
-  }
+  if (end.kind === 'error') return { refused: readErrorDocument(end.document) };
   if (stop !== null) return stopFailure(stop, statusCode);
   if (broken === null) return failed(end.kind, end.message);
   const kind = isBrokenFrame(broken.error) ? 'protocol' : end.kind;

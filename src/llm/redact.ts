@@ -20,10 +20,11 @@ export type CleanText = (text: string, limit?: number) => string;
  * and whole prompts; what leaves this client is one line of at most `limit` characters, without tags, with every
  * key replaced by `[REDACTED]`. Keys are replaced before the text is cut, so that no part of one is left at the end.
  */
-export function createCleaner(secrets: readonly (string | null)[]): CleanText {
+export function createCleaner(secrets: readonly string[]): CleanText {
   const known = secrets
-    .filter((secret) => secret !== null)
-    .filter((secret) => secret.length >= SHORTEST_SECRET);
+    .filter((secret) => secret.length >= SHORTEST_SECRET)
+    // One may be part of another, of which it would leave the rest behind.
+    .toSorted((a, b) => b.length - a.length);
   const redact = (text: string): string => {
     const withoutKnown = known.reduce((rest, secret) => rest.replaceAll(secret, '[REDACTED]'), text);
     return KEY_SHAPES.reduce((rest, shape) => rest.replace(shape, '[REDACTED]'), withoutKnown);

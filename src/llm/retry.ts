@@ -17,6 +17,8 @@ export interface RetryEvent {
   readonly requests: number;
   /** Time until the next request, in ms; null when there is none. */
   readonly retryInMs: number | null;
+  /** How the next request differs from this one, in one phrase; null when it does not. */
+  readonly change: string | null;
 }
 
 export interface RetryOptions {
@@ -28,6 +30,8 @@ export interface RetryOptions {
   /** Rejects when the signal fires. */
   readonly sleep?: ((ms: number, signal: AbortSignal) => Promise<unknown>) | undefined;
   readonly onFailure?: ((event: RetryEvent) => void) | undefined;
+  /** Changes the request after a refusal if that can help, and says how in one phrase; null when it cannot. */
+  readonly change?: ((result: AttemptResult) => string | null) | undefined;
 }
 
 /**
@@ -35,7 +39,8 @@ export interface RetryOptions {
  * second layer can multiply the requests.
  *
  * A request that was lost on a connection the server had already closed never reached the server: it is sent
- * again at once, one time per call, and does not count against `retries` (it does count in `requests`).
+ * again at once, one time per call, and does not count against `retries` (it does count in `requests`). The same
+ * holds for a request that was refused for its form and goes out in another one.
  */
 export async function withRetries(
   send: () => Promise<AttemptResult>,
@@ -43,7 +48,7 @@ export async function withRetries(
 ): Promise<CallResult> {
   const random = options.random ?? Math.random;
   const sleep = options.sleep ?? sleepFully;
-  const state: RetryState = { used: 0, lookupsFailed: 0 };
+  const state: RetryState = { used: 0, doubtful: 0 };
   let staleResent = false;
   let requests = 0;
   let usage = NO_USAGE;
@@ -55,14 +60,23 @@ export async function withRetries(
     usage = sum(usage, result.usage);
     const { outcome } = result;
     if (outcome.kind === 'ok') return { outcome, requests, usage };
+    const change = options.change?.(result) ?? null;
     let waitMs: number | null;
-    if (result.staleConnection && !staleResent) {
+    if (change !== null) {
+      waitMs = 0;
+    } else if (result.staleConnection && !staleResent) {
       staleResent = true;
       waitMs = 0;
     } else {
       waitMs = waitBeforeRetry(result, outcome, state, options.retries, random);
     }
-    options.onFailure?.({ kind: outcome.kind, message: outcome.message, requests, retryInMs: waitMs });
+    options.onFailure?.({
+      kind: outcome.kind,
+      message: outcome.message,
+      requests,
+      retryInMs: waitMs,
+      change,
+    });
     if (waitMs === null) return { outcome, requests, usage };
     if (waitMs === 0) continue;
     try {
@@ -75,7 +89,7 @@ export async function withRetries(
 
 interface RetryState {
   used: number;
-  lookupsFailed: number;
+  doubtful: number;
 }
 
 /** Time to wait before the next request, in ms; null when there must not be one. */
@@ -86,9 +100,8 @@ function waitBeforeRetry(
   retries: number,
   random: () => number,
 ): number | null {
-  // A name that cannot be resolved is more often a wrong setting than a passing fault: one more try, no more.
-  if (result.nameLookupFailed) state.lookupsFailed += 1;
-  if (state.used >= retries || state.lookupsFailed > 1 || !mayRetry(result, failure)) return null;
+  if (result.isDoubtful) state.doubtful += 1;
+  if (state.used >= retries || state.doubtful > 1 || !mayRetry(result, failure)) return null;
   const hint = 'retryAfterMs' in failure ? failure.retryAfterMs : null;
   if (hint !== null && hint > LONGEST_HINT_MS) return null;
   const step = Math.min(FIRST_BACKOFF_MS * 2 ** state.used, LONGEST_BACKOFF_MS);

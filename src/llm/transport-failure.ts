@@ -4,8 +4,8 @@ import type { CleanText } from './redact.js';
 
 export interface TransportFailure {
   readonly outcome: Failure;
-  /** The host name could not be resolved, which is more often a wrong setting than a passing fault. */
-  readonly nameLookupFailed: boolean;
+  /** The host name could not be resolved: more often a wrong setting than a passing fault. */
+  readonly isDoubtful: boolean;
 }
 
 const NAME_LOOKUP_CODES: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN'];
@@ -17,7 +17,7 @@ const LASTING_CODES =
 /** What an error of the connection comes to, before any part of an answer was there. */
 export function transportFailure(error: unknown, clean: CleanText): TransportFailure {
   const { code, name, text } = rootCause(error);
-  const nameLookupFailed = NAME_LOOKUP_CODES.includes(code);
+  const isDoubtful = NAME_LOOKUP_CODES.includes(code);
   const reason = clean(`The connection to the model endpoint failed: ${text}`);
   const base = { message: reason, status: null };
   const connecting = member(error, 'syscall') === 'connect';
@@ -27,7 +27,7 @@ export function transportFailure(error: unknown, clean: CleanText): TransportFai
   } else if (LASTING_CODES.test(code) || name === 'HTTPParserError') {
     outcome = { ...base, kind: 'protocol' };
   }
-  return { outcome, nameLookupFailed };
+  return { outcome, isDoubtful };
 }
 
 /** One line about a connection that broke. */

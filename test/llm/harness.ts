@@ -14,6 +14,10 @@ export function endpoint(baseUrl: string, overrides: Partial<EndpointConfig> = {
   return {
     baseUrl,
     apiKey: 'test-key-1234567890',
+    authHeader: 'bearer',
+    extraHeaders: {},
+    extraBody: {},
+    apiVersion: null,
     model: 'test-model',
     windowTokens: null,
     maxOutputTokens: null,

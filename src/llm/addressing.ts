@@ -1,0 +1,45 @@
+import { completionsUrl } from './completions-url.js';
+import type { EndpointConfig } from './endpoint.js';
+import { headerFault } from './extra-headers.js';
+
+/** What every request to an endpoint has in common. */
+export interface Addressing {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What must not appear in any message: the key, and the values of the configured headers. */
+  readonly secrets: readonly string[];
+}
+
+/** Throws on a base URL or a header that cannot be used: mistakes in the settings. */
+export function addressingOf(endpoint: EndpointConfig): Addressing {
+  const url = completionsUrl(endpoint.baseUrl);
+  // One that is written into the base URL is replaced, so that there are never two.
+  if (endpoint.apiVersion !== null) url.searchParams.set('api-version', endpoint.apiVersion);
+  const extra = Object.entries(endpoint.extraHeaders).map(([name, value]): [string, string] => {
+    const fault = headerFault(name, value);
+    if (fault !== null) throw new Error(`The extra headers of a model endpoint ${fault}`);
+    return [name.toLowerCase(), value];
+  });
+  return {
+    url,
+    headers: {
+      'content-type': 'application/json',
+      accept: 'text/event-stream, application/json',
+      'accept-encoding': 'identity',
+      ...authorization(endpoint),
+      ...Object.fromEntries(extra),
+    },
+    secrets: [endpoint.apiKey ?? '', ...extra.flatMap(([, value]) => [value, withoutScheme(value)])],
+  };
+}
+
+/** Local servers that need no key refuse an empty one, so without a key there is no header. */
+function authorization({ apiKey, authHeader }: EndpointConfig): Record<string, string> {
+  if (apiKey === null || apiKey === '' || authHeader === 'none') return {};
+  return authHeader === 'api-key' ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` };
+}
+
+/** `Basic abc` is also echoed as `abc`. */
+function withoutScheme(value: string): string {
+  return value.replace(/^(?:Basic|Bearer|Token)\s+/i, '');
+}

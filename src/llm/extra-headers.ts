@@ -1,0 +1,23 @@
+/** Header names are tokens, and values hold no line breaks: anything else could smuggle in a second header. */
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** The connection's own, and those that decide how bodies are read: another value would break every request. */
+const OWN_HEADERS: readonly string[] = [
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'transfer-encoding',
+  'upgrade',
+];
+
+/** What is wrong with a configured header, as the end of a sentence; null when nothing is. Names no value. */
+export function headerFault(name: string, value: string): string | null {
+  if (!NAME.test(name)) return 'holds a name that no header can have';
+  if (OWN_HEADERS.includes(name.toLowerCase())) return `must not set ${name.toLowerCase()}`;
+  return VALUE.test(value) ? null : `holds a value for ${name.toLowerCase()} that no header can have`;
+}
