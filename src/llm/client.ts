@@ -5,6 +5,7 @@ import type { EndpointConfig } from './endpoint.js';
 import type { ErrorFacts } from './error-facts.js';
 import { KnownForms, Negotiation } from './negotiation.js';
 import type { CallResult } from './outcome.js';
+import { type ProxyEnvironment, proxiesFor } from './proxies.js';
 import { createCleaner } from './redact.js';
 import { type ChatMessage, requestBody, requestFields } from './request-body.js';
 import { type RetryEvent, withRetries } from './retry.js';
@@ -29,17 +30,20 @@ export interface ChatClient {
 export interface ChatClientOptions {
   /** Told of each failed request, for the log. The message holds no key and no body. */
   readonly onFailure?: (event: RetryEvent) => void;
+  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked for: `process.env` by default. */
+  readonly environment?: ProxyEnvironment;
   /** For tests: the jitter of the backoff, from 0 up to, not including, 1. */
   readonly random?: () => number;
   /** For tests: the wait between two requests, in ms. Must reject when the signal fires. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** A client for one endpoint, with its own connections. Throws on a base URL or a header that cannot be used. */
+/** A client for one endpoint, with its own connections. Throws on a base URL, a header or a proxy that cannot be used. */
 export function createChatClient(endpoint: EndpointConfig, options: ChatClientOptions = {}): ChatClient {
   const { url, headers, secrets } = addressingOf(endpoint);
-  const clean = createCleaner(secrets);
-  const connections = createConnections(endpoint.connectTimeoutMs);
+  const proxies = proxiesFor(url, options.environment ?? process.env);
+  const clean = createCleaner([...secrets, ...(proxies?.secrets ?? [])]);
+  const connections = createConnections(endpoint.connectTimeoutMs, proxies);
   const openCalls = new Set<AbortController>();
   let closed = false;
   const forms = new KnownForms();

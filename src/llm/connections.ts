@@ -1,5 +1,6 @@
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { member } from './narrow.js';
+import type { Proxies } from './proxies.js';
 
 /** undici's connect timer only frees the socket; the attempt's own clock has spoken before it, by this much. */
 const CONNECT_GRACE_MS = 1_000;
@@ -22,11 +23,12 @@ export interface Connections {
  * undici's own time limits are off: they cannot tell comments from data, and a limit of 300 s on headers would
  * cut every slow local model.
  */
-export function createConnections(connectTimeoutMs: number): Connections {
+export function createConnections(connectTimeoutMs: number, proxies: Proxies | null = null): Connections {
   /** Bytes that a socket had ever received when it failed; undici passes on the socket's own error object. */
   const receivedAtFailure = new WeakMap<Error, number>();
-  const connect = buildConnector({ timeout: connectTimeoutMs > 0 ? connectTimeoutMs + CONNECT_GRACE_MS : 0 });
-  const agent = new Agent({
+  const timeout = connectTimeoutMs > 0 ? connectTimeoutMs + CONNECT_GRACE_MS : 0;
+  const connect = buildConnector({ timeout });
+  const options: Agent.Options = {
     headersTimeout: 0,
     bodyTimeout: 0,
     connect(options, callback) {
@@ -39,7 +41,8 @@ export function createConnections(connectTimeoutMs: number): Connections {
         callback(null, socket);
       });
     },
-  });
+  };
+  const agent = proxies === null ? new Agent(options) : throughProxy(options, proxies, timeout);
 
   return {
     forRequest(onSent) {
@@ -49,14 +52,28 @@ export function createConnections(connectTimeoutMs: number): Connections {
     },
     isStale(error) {
       if (!(error instanceof Error) || !RESET_CODES.includes(member(error, 'code'))) return false;
-      const received = receivedAtFailure.get(error) ?? member(member(error, 'socket'), 'bytesRead');
-      // A connection that never brought anything was refused, not kept alive.
-      return typeof received === 'number' && received > 0;
+      // A connection that never brought anything was refused, not kept alive. Those through a proxy are not looked
+      // at: what the proxy answered counts as brought, so that the two could not be told apart.
+      return (receivedAtFailure.get(error) ?? 0) > 0;
     },
     async destroy() {
       await agent.destroy();
     },
   };
+}
+
+/** Tunnels with CONNECT, for plain http too. The answer of the proxy has as much time as a connection. */
+function throughProxy({ connect, ...options }: Agent.Options, proxies: Proxies, timeout: number): Dispatcher {
+  const { httpProxy, httpsProxy, noProxy } = proxies;
+  return new EnvHttpProxyAgent({
+    ...options,
+    ...(connect === undefined ? {} : { connect }),
+    httpProxy,
+    httpsProxy,
+    noProxy,
+    proxyTls: { timeout },
+    clientFactory: (origin, settings) => new Pool(origin, { ...settings, headersTimeout: timeout }),
+  });
 }
 
 /**

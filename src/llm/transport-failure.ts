@@ -4,7 +4,7 @@ import type { CleanText } from './redact.js';
 
 export interface TransportFailure {
   readonly outcome: Failure;
-  /** The host name could not be resolved: more often a wrong setting than a passing fault. */
+  /** More often a wrong setting than a passing fault: a name that is not known, a proxy that refuses. */
   readonly isDoubtful: boolean;
 }
 
@@ -17,6 +17,8 @@ const LASTING_CODES =
 /** What an error of the connection comes to, before any part of an answer was there. */
 export function transportFailure(error: unknown, clean: CleanText): TransportFailure {
   const { code, name, text } = rootCause(error);
+  const proxyStatus = /^Proxy response \((\d{3})\)/.exec(text)?.[1];
+  if (proxyStatus !== undefined) return proxyFailure(proxyStatus);
   const isDoubtful = NAME_LOOKUP_CODES.includes(code);
   const reason = clean(`The connection to the model endpoint failed: ${text}`);
   const base = { message: reason, status: null };
@@ -28,6 +30,18 @@ export function transportFailure(error: unknown, clean: CleanText): TransportFai
     outcome = { ...base, kind: 'protocol' };
   }
   return { outcome, isDoubtful };
+}
+
+/** A proxy that opens no connection. Its status is its own: the endpoint has answered nothing. */
+function proxyFailure(status: string): TransportFailure {
+  if (status === '407') {
+    return {
+      outcome: { kind: 'auth', message: 'The proxy asks for credentials (407)', status: null },
+      isDoubtful: false,
+    };
+  }
+  const message = `The proxy answered ${status} instead of opening a connection to the model endpoint`;
+  return { outcome: { kind: 'unavailable', message, status: null, retryAfterMs: null }, isDoubtful: true };
 }
 
 /** One line about a connection that broke. */
