@@ -6,15 +6,16 @@ import {
   type NewCompaction,
   updateCompaction,
 } from '../db/repositories/compactions.js';
-import { leaseRest, releaseLease, takeLease } from '../db/repositories/leases.js';
-import { findSessionByPk } from '../db/repositories/sessions.js';
+import { releaseLease, takeLease } from '../db/repositories/leases.js';
 import type { Db, Store } from '../db/store.js';
 import type { CompactionRow, SessionRow } from '../db/tables.js';
-import { AppError } from '../errors.js';
+import type { AppError } from '../errors.js';
 import { newId, newLeaseToken } from '../ids.js';
+import { whyNoLease, whyNotCommitted } from './attempt-refusal.js';
 import { effectiveSummary } from './context.js';
 import type { FoldStep } from './fold.js';
 import type { Ledger } from './ledger.js';
+import { usablePercent } from './percent.js';
 import type { UpToDateReason } from './plan.js';
 import { charsBefore, planSession, type SessionPlan } from './plan-session.js';
 
@@ -68,7 +69,7 @@ export class Attempt {
     return store.tx(async (db): Promise<OpenedAttempt> => {
       const session = await takeLease(db, start.sessionPk, owner, start.leaseMs);
       if (session === null) throw await whyNoLease(db, start.sessionPk);
-      const percent = start.percent ?? session.compact_count;
+      const percent = start.percent ?? usablePercent(session.compact_count);
       const { keepRecent } = start;
       const planned = await planSession(db, session, { percent, keepRecent, holdFrom: null });
       const { plan, from } = planned;
@@ -188,25 +189,4 @@ function newRecord(
     duration_ms: 0,
     created_at: start.now,
   };
-}
-
-async function whyNoLease(db: Db, sessionPk: number): Promise<AppError> {
-  const gone = await goneOrClosed(db, sessionPk);
-  if (gone !== null) return gone;
-  const restMs = await leaseRest(db, sessionPk);
-  return new AppError('COMPACTION_IN_PROGRESS', 'Another compaction of this session is at work', {
-    retryAfterSeconds: Math.max(1, Math.ceil(restMs / 1_000)),
-  });
-}
-
-async function whyNotCommitted(db: Db, sessionPk: number): Promise<AppError> {
-  const changed =
-    'The history or the summary changed, or the lease ran out, while the summary was being written';
-  return (await goneOrClosed(db, sessionPk)) ?? new AppError('SESSION_CHANGED', changed);
-}
-
-async function goneOrClosed(db: Db, sessionPk: number): Promise<AppError | null> {
-  const session = await findSessionByPk(db, sessionPk);
-  if (session === null) return new AppError('SESSION_NOT_FOUND', 'The session was deleted');
-  return session.status === 'closed' ? new AppError('SESSION_CLOSED', 'The session is closed') : null;
 }

@@ -7,6 +7,13 @@ export function isPercent(value: number): boolean {
   return value >= 1 && value <= 99 && /^\d+(\.\d{1,6})?$/.test(String(value));
 }
 
+export const DEFAULT_PERCENT = 50;
+
+/** A percent as stored by this service, or the default for whatever else another program left in the column. */
+export function usablePercent(stored: number): number {
+  return isPercent(stored) ? stored : DEFAULT_PERCENT;
+}
+
 /**
  * floor(total x percent / 100), exactly: the percent is the decimal it prints as, so that 14% of 100 is 14,
  * which `0.14 * 100` (14.000000000000002) and `100 * 29 / 100` styles of arithmetic get wrong for some values.

@@ -8,12 +8,15 @@ import { Attempt, type OpenedAttempt } from './attempt.js';
 import { batchSource } from './batch.js';
 import { summaryLimit } from './budget.js';
 import { ChunkReader } from './chunk-reader.js';
+import type { CompactOptions, CompactResult } from './compact-result.js';
 import { effectiveSummary } from './context.js';
 import { foldBatch } from './fold.js';
 import { keepLease, type LeaseTimes } from './lease-keeper.js';
 import { Ledger } from './ledger.js';
-import type { Plan, UpToDateReason } from './plan.js';
+import { usablePercent } from './percent.js';
+import type { Plan } from './plan.js';
 import { planSession, type SessionPlan } from './plan-session.js';
+import { RunningWork } from './running-work.js';
 import type { Summarizer } from './summarizer.js';
 
 export interface CompactionSettings extends LeaseTimes {
@@ -22,36 +25,6 @@ export interface CompactionSettings extends LeaseTimes {
   /** Tool results longer than this are excerpted in the transcript, in chars. */
   readonly toolResultChars: number;
 }
-
-export interface CompactOptions {
-  /** Percent of the open context, for this call only; the session's own otherwise. */
-  readonly percent: number | null;
-  readonly instructions: string | null;
-  readonly keepRecent: number;
-  readonly dryRun: boolean;
-  /** Another model for this call only. */
-  readonly model: string | null;
-}
-
-export type CompactResult =
-  | {
-      readonly kind: 'up_to_date';
-      readonly reason: UpToDateReason;
-      readonly session: SessionRow;
-      /** When the compaction that the summary comes from ended; ms since the epoch, null without one. */
-      readonly lastCompactedAt: number | null;
-    }
-  | {
-      readonly kind: 'preview';
-      readonly session: SessionRow;
-      readonly fromSize: number;
-      readonly toSize: number;
-      /** Of the open context now, of what would be folded, and at most afterwards. */
-      readonly charsBefore: number;
-      readonly charsFolded: number;
-      readonly charsAfterAtMost: number;
-    }
-  | { readonly kind: 'compacted'; readonly session: SessionRow; readonly record: CompactionRow };
 
 type FoldPlan = Extract<Plan, { kind: 'fold' }>;
 
@@ -68,8 +41,7 @@ interface Parts {
 /** Folds sessions: plan, lease, summarize, commit step by step. See `docs/compaction.md`. */
 export class CompactionService {
   readonly #parts: Parts;
-  readonly #running = new Map<AbortController, Promise<unknown>>();
-  #closed = false;
+  readonly #running = new RunningWork();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -93,21 +65,12 @@ export class CompactionService {
       return { kind: 'up_to_date', reason: plan.reason, session, lastCompactedAt };
     const summarizer = this.#parts.summarizerFor(options.model);
     if (options.dryRun) return this.#preview(session, planned, plan, summarizer);
-    return this.#tracked(signal, (controller) => this.#run(session.pk, options, summarizer, controller));
+    return this.#running.run(signal, (controller) => this.#run(session.pk, options, summarizer, controller));
   }
 
-  /**
-   * Refuses new compactions, lets those at work end for a while, then stops them. Leases are given back.
-   *
-   * @param graceMs how long they may go on, in ms
-   */
-  async close(graceMs: number): Promise<void> {
-    this.#closed = true;
-    const stop = setTimeout(() => {
-      for (const controller of this.#running.keys()) controller.abort(shuttingDown());
-    }, graceMs);
-    await Promise.allSettled(this.#running.values());
-    clearTimeout(stop);
+  /** Lets compactions at work end for `graceMs`, then stops them; refuses later ones. Leases are given back. */
+  close(graceMs: number): Promise<void> {
+    return this.#running.close(graceMs);
   }
 
   /** One consistent state: an old summary never meets new rows. */
@@ -117,7 +80,11 @@ export class CompactionService {
       if (session === null) throw new AppError('SESSION_NOT_FOUND', `There is no session ${id}`);
       if (session.status === 'closed') throw new AppError('SESSION_CLOSED', `Session ${id} is closed`);
       const { percent, keepRecent } = options;
-      const request = { percent: percent ?? session.compact_count, keepRecent, holdFrom: null };
+      const request = {
+        percent: percent ?? usablePercent(session.compact_count),
+        keepRecent,
+        holdFrom: null,
+      };
       const planned = await planSession(db, session, request);
       return { session, planned, lastCompactedAt: await lastCompactedAt(db, session) };
     });
@@ -139,22 +106,6 @@ export class CompactionService {
       charsFolded: plan.chars,
       charsAfterAtMost: openChars - plan.chars + limit,
     };
-  }
-
-  async #tracked<T>(caller: AbortSignal, work: (controller: AbortController) => Promise<T>): Promise<T> {
-    if (this.#closed) throw shuttingDown();
-    const controller = new AbortController();
-    const leave = () => controller.abort(caller.reason);
-    if (caller.aborted) leave();
-    caller.addEventListener('abort', leave, { once: true });
-    const running = work(controller);
-    this.#running.set(controller, running);
-    try {
-      return await running;
-    } finally {
-      this.#running.delete(controller);
-      caller.removeEventListener('abort', leave);
-    }
   }
 
   async #run(
@@ -224,10 +175,6 @@ export class CompactionService {
     }
     if (size < cut) await attempt.end(ledger, null);
   }
-}
-
-function shuttingDown(): AppError {
-  return new AppError('SHUTTING_DOWN', 'The service is shutting down', { retryAfterSeconds: 1 });
 }
 
 async function lastCompactedAt(db: Db, session: SessionRow): Promise<number | null> {

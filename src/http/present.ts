@@ -1,5 +1,5 @@
+import type { CompactResult } from '../compaction/compact-result.js';
 import { effectiveSize } from '../compaction/context.js';
-import type { CompactResult } from '../compaction/service.js';
 import { INTERRUPTED_DETAIL } from '../db/repositories/compactions.js';
 import type { CompactionRow, SessionRow } from '../db/tables.js';
 

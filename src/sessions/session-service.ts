@@ -1,4 +1,5 @@
 import { type ChatMessage, isSystem } from '../compaction/measure.js';
+import { DEFAULT_PERCENT } from '../compaction/percent.js';
 import { insertMessage, openGroupStart } from '../db/repositories/messages.js';
 import {
   changeSession,
@@ -41,8 +42,6 @@ export interface NewSessionRequest {
   readonly messages: readonly IncomingMessage[];
 }
 
-export const DEFAULT_COMPACT_COUNT = 50;
-
 /** Sessions and what is appended to them. Each method is one transaction: all of it, or nothing. */
 export class SessionService {
   readonly #store: Store;
@@ -64,7 +63,7 @@ export class SessionService {
           agent: request.agent,
           title: request.title,
           metadata: request.metadata,
-          compact_count: request.compactCount ?? DEFAULT_COMPACT_COUNT,
+          compact_count: request.compactCount ?? DEFAULT_PERCENT,
           kind: 'manual',
           status: 'open',
           message_count: 0,

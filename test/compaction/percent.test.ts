@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isPercent, shareOf } from '../../src/compaction/percent.js';
+import { isPercent, shareOf, usablePercent } from '../../src/compaction/percent.js';
 
 describe('isPercent', () => {
   it.each([1, 99, 50, 33.3, 66.666667, 1.000001])('accepts %d', (value) => {
@@ -42,5 +42,18 @@ describe('shareOf', () => {
 
   it('refuses what is no percent', () => {
     expect(() => shareOf(100, 100)).toThrow(RangeError);
+  });
+});
+
+describe('a stored percent', () => {
+  it.each([
+    [33.3, 33.3],
+    [0, 50],
+    [100, 50],
+    [-5, 50],
+    [33.33333333, 50],
+    [Number.NaN, 50],
+  ])('of %d is used as %d', (stored, used) => {
+    expect(usablePercent(stored)).toBe(used);
   });
 });

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { fieldError } from '../../errors.js';
+import { AppError, fieldError } from '../../errors.js';
 import { scanBody } from '../../json/scan-body.js';
 
 declare module 'fastify' {
@@ -22,6 +22,10 @@ export const jsonBody = fp(
     });
     app.removeAllContentTypeParsers();
     app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+      const encoding = request.headers['content-encoding'] ?? 'identity';
+      if (encoding !== 'identity') {
+        return done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must not have a content-encoding'));
+      }
       // A byte order mark is no part of JSON, but some clients write one.
       const text = body.charCodeAt(0) === 0xfeff ? body.slice(1) : body;
       if (text.trim() === '') return done(null, undefined);
