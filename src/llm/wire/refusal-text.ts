@@ -1,0 +1,13 @@
+import { isBlankText, joinContents } from './content.js';
+import { type WireMessage, without } from './wire-message.js';
+
+/**
+ * A model that refused said so in `refusal` and left `content` null. Only OpenAI reads that field again; on
+ * other servers the turn would be empty, or refused for the field. So what was said becomes content.
+ */
+export function refusalText(message: WireMessage): WireMessage {
+  const { content, refusal } = message;
+  if (typeof refusal !== 'string') return message;
+  const rest = without(message, ['refusal']);
+  return isBlankText(refusal) ? rest : { ...rest, content: joinContents([content, refusal]) };
+}

@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cleanForWire } from '../../../src/llm/wire/clean-for-wire.js';
+import { endsWithQuestion } from '../../../src/llm/wire/ends-with-question.js';
+import { STRICT_WIRE, type WireOptions } from '../../../src/llm/wire/options.js';
+import { strictConversation } from '../../compaction/conversations.js';
+import { strictViolation } from '../../support/strict.js';
+import { anyList, anyOptions, askingList } from './lists.js';
+
+const RUNS = { numRuns: 2_000 };
+
+describe('any list, cleaned with any options', () => {
+  it('is clean: cleaning it again gives the same objects', () => {
+    fc.assert(
+      fc.property(anyList, anyOptions, (messages, options) => {
+        const once = cleanForWire(messages, options);
+        const twice = cleanForWire(once, options);
+        expect(twice).toEqual(once);
+        expect(twice.findIndex((message, i) => message !== once[i])).toBe(-1);
+      }),
+      RUNS,
+    );
+  });
+
+  it('leaves what it was given as it was', () => {
+    fc.assert(
+      fc.property(anyList, anyOptions, (messages, options) => {
+        const before = structuredClone(messages);
+        cleanForWire(deepFreeze(messages), options);
+        expect(messages).toEqual(before);
+      }),
+      RUNS,
+    );
+  });
+
+  it('has no lone surrogate anywhere in its JSON', () => {
+    fc.assert(
+      fc.property(anyList, anyOptions, (messages, options) => {
+        expect(JSON.stringify(cleanForWire(messages, options))).not.toMatch(/\\ud[89a-f]/i);
+      }),
+      RUNS,
+    );
+  });
+
+  it('ends with a question exactly when the last turn is one', () => {
+    fc.assert(
+      fc.property(anyList, anyOptions, (messages, options) => {
+        const clean = cleanForWire(messages, { ...options, pendingCalls: 'answer' });
+        const last = clean.filter(({ role }) => role !== 'system' && role !== 'developer').at(-1);
+        expect(endsWithQuestion(clean)).toBe(last?.role === 'user' || last?.role === 'tool');
+      }),
+      RUNS,
+    );
+  });
+
+  it('has no user message at its end that stands for an assistant message', () => {
+    fc.assert(
+      fc.property(anyList, anyOptions, (messages, options) => {
+        const list = [...messages, { role: 'assistant', content: 'Done.' } as const];
+        expect(cleanForWire(list, options).at(-1)?.role).not.toBe('user');
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('strict endpoints', () => {
+  it('take every list that asks for an answer', () => {
+    fc.assert(
+      fc.property(askingList, anyOptions, (messages, options) => {
+        const strict: WireOptions = {
+          ...options,
+          strictAlternation: true,
+          singleSystem: true,
+          pendingCalls: 'answer',
+        };
+        const clean = cleanForWire(messages, strict);
+        expect(strictViolation(clean)).toBeNull();
+        expect(endsWithQuestion(clean)).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+
+  it.each([{}, { ...STRICT_WIRE, singleSystem: false, shortCallIds: false }])(
+    'get what they take already unchanged, message by message, with %j',
+    (options) => {
+      fc.assert(
+        fc.property(strictConversation, (messages) => {
+          const clean = cleanForWire(messages, options);
+          expect(JSON.stringify(clean)).toBe(JSON.stringify(messages));
+          expect(clean.findIndex((message, i) => message !== messages[i])).toBe(-1);
+        }),
+      );
+    },
+  );
+
+  it('get calls and results with the same ids: unique, 9 letters and digits', () => {
+    fc.assert(
+      fc.property(anyList, (messages) => {
+        const clean = cleanForWire(messages, { shortCallIds: true });
+        const called = clean.flatMap(({ tool_calls }) => (tool_calls ?? []).map(({ id }) => id ?? ''));
+        const answered = clean.flatMap(({ tool_call_id }) => tool_call_id ?? []);
+        expect(called.filter((id) => !/^[0-9A-Za-z]{9}$/.test(id))).toEqual([]);
+        expect(new Set(called).size).toBe(called.length);
+        expect([...answered].sort()).toEqual([...called].sort());
+      }),
+      RUNS,
+    );
+  });
+});
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) deepFreeze(member);
+  }
+  return value;
+}
