@@ -30,6 +30,8 @@ export interface ChatClient {
 export interface ChatClientOptions {
   /** Told of each failed request, for the log. The message holds no key and no body. */
   readonly onFailure?: (event: RetryEvent) => void;
+  /** Longest wait of one call for a server that loads its model, in ms; 2 minutes by default, 0 for none. */
+  readonly loadingBudgetMs?: number;
   /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked for: `process.env` by default. */
   readonly environment?: ProxyEnvironment;
   /** For tests: the jitter of the backoff, from 0 up to, not including, 1. */
@@ -80,6 +82,7 @@ export function createChatClient(endpoint: EndpointConfig, options: ChatClientOp
           () => attempt({ url, headers, body, limits: endpoint, connections, clean, signal }),
           {
             retries: endpoint.retries,
+            loadingBudgetMs: options.loadingBudgetMs,
             signal,
             random: options.random,
             sleep: options.sleep,

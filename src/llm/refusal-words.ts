@@ -74,3 +74,10 @@ export function isAboveMinuteAllowance(facts: ErrorFacts): boolean {
   const [limit, requested] = (sizes ?? []).slice(1).map((digits) => Number(digits.replaceAll(',', '')));
   return limit !== undefined && requested !== undefined && requested > limit;
 }
+
+/** A server that is up while its model is still being read into memory: it only takes time. */
+export function isLoadingModel(facts: ErrorFacts): boolean {
+  return /\bloading (?:the )?model\b|\bmodel\b[^.]{0,80}\b(?:is|being) (?:still |currently )*(?:being )?load(?:ing|ed)\b/i.test(
+    facts.text,
+  );
+}

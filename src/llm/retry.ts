@@ -1,14 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AttemptResult } from './attempt.js';
+import { LoadingWait } from './loading-wait.js';
 import type { CallResult, Failure, Outcome } from './outcome.js';
+import { hintOf, isLoading, type RetryState, waitBeforeRetry } from './retry-wait.js';
 import { NO_USAGE, sum } from './usage.js';
 
-const FIRST_BACKOFF_MS = 500;
-const LONGEST_BACKOFF_MS = 8_000;
-/** A longer hint is not waited for: the caller is told at once, with the hint. */
-const LONGEST_HINT_MS = 60_000;
-/** Spread added to a hint, so that clients that were refused together do not come back together, in ms. */
-const HINT_SPREAD_MS = 100;
+/** Longest wait in one call for a server that loads its model, in ms. */
+const LOADING_BUDGET_MS = 120_000;
 
 export interface RetryEvent {
   readonly kind: Failure['kind'];
@@ -25,6 +23,8 @@ export interface RetryOptions {
   /** Further requests after the first one. */
   readonly retries: number;
   readonly signal: AbortSignal;
+  /** Longest wait for a server that loads its model, in ms, beside the retries; 2 minutes by default. */
+  readonly loadingBudgetMs?: number | undefined;
   /** From 0 up to, not including, 1. */
   readonly random?: (() => number) | undefined;
   /** Rejects when the signal fires. */
@@ -40,7 +40,8 @@ export interface RetryOptions {
  *
  * A request that was lost on a connection the server had already closed never reached the server: it is sent
  * again at once, one time per call, and does not count against `retries` (it does count in `requests`). The same
- * holds for a request that was refused for its form and goes out in another one.
+ * holds for a request that was refused for its form and goes out in another one, and for a server that says that
+ * it is loading its model, which is asked again until the budget for that is used up.
  */
 export async function withRetries(
   send: () => Promise<AttemptResult>,
@@ -49,6 +50,7 @@ export async function withRetries(
   const random = options.random ?? Math.random;
   const sleep = options.sleep ?? sleepFully;
   const state: RetryState = { used: 0, doubtful: 0 };
+  const loading = new LoadingWait(options.loadingBudgetMs ?? LOADING_BUDGET_MS);
   let staleResent = false;
   let requests = 0;
   let usage = NO_USAGE;
@@ -67,6 +69,8 @@ export async function withRetries(
     } else if (result.staleConnection && !staleResent) {
       staleResent = true;
       waitMs = 0;
+    } else if (isLoading(result)) {
+      waitMs = loading.next(hintOf(outcome), random);
     } else {
       waitMs = waitBeforeRetry(result, outcome, state, options.retries, random);
     }
@@ -85,59 +89,6 @@ export async function withRetries(
       return aborted();
     }
   }
-}
-
-interface RetryState {
-  used: number;
-  doubtful: number;
-}
-
-/** Time to wait before the next request, in ms; null when there must not be one. */
-function waitBeforeRetry(
-  result: AttemptResult,
-  failure: Failure,
-  state: RetryState,
-  retries: number,
-  random: () => number,
-): number | null {
-  if (result.isDoubtful) state.doubtful += 1;
-  if (state.used >= retries || state.doubtful > 1 || !mayRetry(result, failure)) return null;
-  const hint = 'retryAfterMs' in failure ? failure.retryAfterMs : null;
-  if (hint !== null && hint > LONGEST_HINT_MS) return null;
-  const step = Math.min(FIRST_BACKOFF_MS * 2 ** state.used, LONGEST_BACKOFF_MS);
-  state.used += 1;
-  // A hint of 0 is no hint: sending again at once is what a failing endpoint needs least.
-  if (hint !== null && hint > 0) return hint + Math.floor(random() * HINT_SPREAD_MS);
-  return Math.ceil(step / 2 + (random() * step) / 2);
-}
-
-function mayRetry({ retryAdvice }: AttemptResult, failure: Failure): boolean {
-  if (failure.kind === 'aborted' || failure.kind === 'timeout') return isWorthRetrying(failure);
-  return retryAdvice ?? isWorthRetrying(failure);
-}
-
-/**
- * Whether the same request may pass when it is sent again. A call that ran out of time in the model is not
- * repeated: it has cost its full price, and the caller has waited long enough.
- */
-function isWorthRetrying(failure: Failure): boolean {
-  switch (failure.kind) {
-    case 'rate_limited':
-    case 'unavailable':
-    case 'incomplete':
-    case 'empty':
-      return true;
-    case 'protocol':
-      return failure.status !== null && (isSuccess(failure.status) || failure.status >= 500);
-    case 'timeout':
-      return failure.clock === 'connect';
-    default:
-      return false;
-  }
-}
-
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
 }
 
 /**
