@@ -32,6 +32,8 @@ const Environment = Type.Object({
   TOOL_RESULT_CHARS: Type.Integer({ default: 16_000, minimum: 100, maximum: 10_000_000 }),
   COMPACTION_LEASE_MS: ms(30_000, 'how long a crash may block the compaction of a session'),
 
+  WINDOW_DISCOVERY: Type.Enum(['on', 'off'], { default: 'on' }),
+
   OPENAI_BASE_URL: Type.Optional(HttpUrl),
   OPENAI_API_KEY: Type.Optional(Type.String()),
   MAIN_AUTH_HEADER: AuthHeader,
@@ -84,6 +86,8 @@ export interface Config {
   readonly summaryChunkChars: number;
   readonly toolResultChars: number;
   readonly compactionLeaseMs: number;
+  /** Whether endpoints are asked for the windows that are not configured. */
+  readonly windowDiscovery: boolean;
   /** The endpoint that agents talk to; null when it has no model. */
   readonly main: EndpointConfig | null;
   /** The endpoint that writes summaries; null means the embedded summarizer. */
@@ -120,6 +124,7 @@ export function loadConfig(variables: EnvironmentVariables): Config {
     summaryChunkChars: env.SUMMARY_CHUNK_CHARS,
     toolResultChars: env.TOOL_RESULT_CHARS,
     compactionLeaseMs: env.COMPACTION_LEASE_MS,
+    windowDiscovery: env.WINDOW_DISCOVERY === 'on',
     main: mainEndpoint(env),
     compact,
     warnings,

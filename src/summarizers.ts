@@ -1,8 +1,10 @@
-import { createModelSummarizer } from './compaction/model-summarizer.js';
+import { createModelSummarizer, type ModelParts } from './compaction/model-summarizer.js';
 import type { Summarizer } from './compaction/summarizer.js';
 import type { Config } from './config.js';
 import { AppError } from './errors.js';
 import { createChatClient } from './llm/client.js';
+import type { EndpointConfig } from './llm/endpoint.js';
+import { createWindowFinder } from './llm/windows/window-finder.js';
 import type { Logger } from './logger.js';
 import { createEmbeddedSummarizer } from './summarizer/embedded-summarizer.js';
 
@@ -15,30 +17,28 @@ export interface Summarizers {
 /** The summarizers of a configuration: its endpoint, and the embedded one, which is always there. */
 export function createSummarizers(config: Config, logger: Logger): Summarizers {
   const embedded = createEmbeddedSummarizer();
-  const { compact: endpoint, summaryChunkChars } = config;
-  if (endpoint === null) {
-    return {
-      summarizerFor: (model) => {
-        if (model === null || model === embedded.model) return embedded;
-        throw new AppError(
-          'MODEL_NOT_CONFIGURED',
-          `No endpoint is configured for the model ${model}; set COMPACT_MODEL or MAIN_MODEL`,
-        );
-      },
-      close: () => embedded.close(),
-    };
-  }
-  const client = createChatClient(endpoint, {
-    onFailure: (event) => logger.warn({ ...event, model: endpoint.model }, 'a model request failed'),
-  });
+  const parts = config.compact === null ? null : modelParts(config.compact, config, logger);
   return {
-    summarizerFor: (model) =>
-      model === embedded.model
-        ? embedded
-        : createModelSummarizer(client, endpoint, model ?? endpoint.model, summaryChunkChars),
+    summarizerFor: (model) => {
+      if (model === embedded.model || (model === null && parts === null)) return embedded;
+      if (parts !== null) return createModelSummarizer(parts, model ?? parts.endpoint.model);
+      throw new AppError(
+        'MODEL_NOT_CONFIGURED',
+        `No endpoint is configured for the model ${model}; set COMPACT_MODEL or MAIN_MODEL`,
+      );
+    },
     close: async () => {
-      await client.close();
+      await parts?.windows?.close();
+      await parts?.client.close();
       await embedded.close();
     },
   };
+}
+
+function modelParts(endpoint: EndpointConfig, config: Config, logger: Logger): ModelParts {
+  const client = createChatClient(endpoint, {
+    onFailure: (event) => logger.warn({ ...event, model: endpoint.model }, 'a model request failed'),
+  });
+  const windows = config.windowDiscovery ? createWindowFinder(endpoint) : null;
+  return { endpoint, client, windows, chunkChars: config.summaryChunkChars, logger };
 }

@@ -111,11 +111,13 @@ export class CompactionService {
   async #run(
     sessionPk: number,
     options: CompactOptions,
-    summarizer: Summarizer,
+    configured: Summarizer,
     controller: AbortController,
   ): Promise<CompactResult> {
     const { store, clock, settings, logger } = this.#parts;
     controller.signal.throwIfAborted();
+    // Before the lease is taken: nobody should wait for it while an endpoint is asked for its window.
+    const summarizer = await configured.ready(controller.signal);
     const opened = await Attempt.open(store, clock, {
       ...options,
       sessionPk,

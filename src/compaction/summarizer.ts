@@ -29,8 +29,11 @@ export type SummarizerBudget =
 export interface Summarizer {
   /** Recorded with every compaction, e.g. `gpt-5-mini` or `embedded/extractive`. */
   readonly model: string;
+  /** As configured; `ready` may know better. */
   readonly budget: SummarizerBudget;
   /** The configured output cap in tokens; null when there is none, and then a cut reply is final. */
   readonly maxOutputTokens: number | null;
+  /** The same summarizer with the best budget that can be known now; asks the endpoint, within seconds. */
+  ready(signal: AbortSignal): Promise<Summarizer>;
   summarize(request: SummaryRequest): Promise<CallResult>;
 }

@@ -70,14 +70,16 @@ export function createEmbeddedSummarizer(host: WorkerHost = new WorkerHost()): E
     await queue;
   };
 
-  return {
+  const summarizer: EmbeddedSummarizer = {
     model: MODEL,
     budget: { unit: 'chars', transcriptChars: TRANSCRIPT_CHARS },
     // It writes to the length it is given, so there is no cut reply to ask again for.
     maxOutputTokens: null,
+    ready: async () => summarizer,
     summarize,
     close,
   };
+  return summarizer;
 }
 
 function resultOf(outcome: Outcome): CallResult {

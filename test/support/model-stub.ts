@@ -46,6 +46,10 @@ export async function startModelStub(script: StubScript): Promise<ModelStub> {
   const prompts: string[] = [];
   const bodies: ModelStub['bodies'][number][] = [];
   const server = await startRawServer(async (connection, request) => {
+    if (request.method !== 'POST') {
+      connection.write(rawResponse({ status: 404, body: '{}' }));
+      return;
+    }
     const body: ModelStub['bodies'][number] = JSON.parse(request.body);
     const prompt = body.messages.at(-1)?.content ?? '';
     prompts.push(prompt);

@@ -112,9 +112,15 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Variables that point the service at a stubbed model; waits are short, retries off unless set. */
+/** Variables that point the service at a stubbed model; retries and window discovery are off unless set. */
 export function modelAt(url: string, variables: EnvironmentVariables = {}): EnvironmentVariables {
-  return { OPENAI_BASE_URL: url, COMPACT_MODEL: 'stub-1', COMPACT_RETRIES: '0', ...variables };
+  return {
+    OPENAI_BASE_URL: url,
+    COMPACT_MODEL: 'stub-1',
+    COMPACT_RETRIES: '0',
+    WINDOW_DISCOVERY: 'off',
+    ...variables,
+  };
 }
 
 /** The service as production builds it, on a real SQLite file, without a socket; closes with the test. */
