@@ -56,6 +56,7 @@ const Environment = Type.Object({
   COMPACT_EXTRA_HEADERS: Type.Optional(Type.String()),
   COMPACT_EXTRA_BODY: Type.Optional(Type.String()),
   COMPACT_MODEL: Type.Optional(Type.String()),
+  COMPACT_FALLBACK: Type.Optional(Type.Literal('main')),
   COMPACT_WINDOW_TOKENS: optionalCount,
   COMPACT_MAX_OUTPUT_TOKENS: optionalCount,
   COMPACT_CONNECT_TIMEOUT_MS: optionalMs,
@@ -86,6 +87,8 @@ export interface Config {
   readonly summaryChunkChars: number;
   readonly toolResultChars: number;
   readonly compactionLeaseMs: number;
+  /** Whether main writes a summary when the endpoint of compact fails. */
+  readonly compactFallback: boolean;
   /** Whether endpoints are asked for the windows that are not configured. */
   readonly windowDiscovery: boolean;
   /** The endpoint that agents talk to; null when it has no model. */
@@ -124,6 +127,7 @@ export function loadConfig(variables: EnvironmentVariables): Config {
     summaryChunkChars: env.SUMMARY_CHUNK_CHARS,
     toolResultChars: env.TOOL_RESULT_CHARS,
     compactionLeaseMs: env.COMPACTION_LEASE_MS,
+    compactFallback: env.COMPACT_FALLBACK === 'main',
     windowDiscovery: env.WINDOW_DISCOVERY === 'on',
     main: mainEndpoint(env),
     compact,

@@ -1,3 +1,4 @@
+import { withFallback } from './compaction/fallback-summarizer.js';
 import { createModelSummarizer, type ModelParts } from './compaction/model-summarizer.js';
 import type { Summarizer } from './compaction/summarizer.js';
 import type { Config } from './config.js';
@@ -18,21 +19,45 @@ export interface Summarizers {
 export function createSummarizers(config: Config, logger: Logger): Summarizers {
   const embedded = createEmbeddedSummarizer();
   const parts = config.compact === null ? null : modelParts(config.compact, config, logger);
+  const fallback = fallbackParts(config, logger);
+  const configured = configuredSummarizer(parts, fallback, logger);
   return {
     summarizerFor: (model) => {
       if (model === embedded.model || (model === null && parts === null)) return embedded;
-      if (parts !== null) return createModelSummarizer(parts, model ?? parts.endpoint.model);
+      if (parts !== null && model !== null) return createModelSummarizer(parts, model);
+      if (configured !== null) return configured;
       throw new AppError(
         'MODEL_NOT_CONFIGURED',
         `No endpoint is configured for the model ${model}; set COMPACT_MODEL or MAIN_MODEL`,
       );
     },
     close: async () => {
-      await parts?.windows?.close();
-      await parts?.client.close();
+      for (const each of [parts, fallback]) {
+        await each?.windows?.close();
+        await each?.client.close();
+      }
       await embedded.close();
     },
   };
+}
+
+function configuredSummarizer(
+  parts: ModelParts | null,
+  fallback: ModelParts | null,
+  logger: Logger,
+): Summarizer | null {
+  if (parts === null) return null;
+  const first = createModelSummarizer(parts, parts.endpoint.model);
+  if (fallback === null) return first;
+  return withFallback(first, createModelSummarizer(fallback, fallback.endpoint.model), logger);
+}
+
+/** Main as the fallback, where that is configured and it is another endpoint or model at all. */
+function fallbackParts(config: Config, logger: Logger): ModelParts | null {
+  const { main, compact, compactFallback } = config;
+  if (!compactFallback || main === null || compact === null) return null;
+  const same = main.baseUrl === compact.baseUrl && main.model === compact.model;
+  return same ? null : modelParts(main, config, logger);
 }
 
 function modelParts(endpoint: EndpointConfig, config: Config, logger: Logger): ModelParts {

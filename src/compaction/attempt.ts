@@ -156,6 +156,7 @@ export class Attempt {
 
   #costs(ledger: Ledger): CompactionProgress {
     return {
+      ...(ledger.answeredBy === null ? {} : { model: ledger.answeredBy }),
       requests: ledger.requests,
       input_tokens: ledger.inputTokens,
       output_tokens: ledger.outputTokens,

@@ -9,7 +9,11 @@ export class Ledger {
   inputTokens: number | null = null;
   outputTokens: number | null = null;
 
-  add({ requests, usage }: CallResult): void {
+  /** The model that answered last, when it was a fallback. */
+  answeredBy: string | null = null;
+
+  add({ requests, usage, answeredBy }: CallResult): void {
+    this.answeredBy = answeredBy ?? null;
     this.calls += 1;
     this.requests += requests;
     this.inputTokens = sum(this.inputTokens, usage.inputTokens);

@@ -56,7 +56,7 @@ async function request(
   ask.signal.throwIfAborted();
   const { outcome } = result;
   if (outcome.kind === 'ok' || outcome.kind === 'overflow') return outcome;
-  throw modelError(outcome, summarizer.model);
+  throw modelError(outcome, result.answeredBy ?? summarizer.model);
 }
 
 function secondTry(

@@ -79,4 +79,6 @@ export interface CallResult {
   readonly requests: number;
   /** Sum over the requests that reported usage, failed ones included; null where none did. */
   readonly usage: Usage;
+  /** The model that was asked in the end, when a fallback took the place of the one that the call was for. */
+  readonly answeredBy?: string;
 }

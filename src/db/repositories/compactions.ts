@@ -22,6 +22,7 @@ export type CompactionProgress = Partial<
     | 'to_size'
     | 'summary'
     | 'chars_after'
+    | 'model'
     | 'requests'
     | 'input_tokens'
     | 'output_tokens'
