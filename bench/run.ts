@@ -6,11 +6,12 @@ import { stopAll } from './lib/child-process.js';
 import { type ReportRow, table } from './lib/report.js';
 import { Workspace } from './lib/workspace.js';
 import { memory } from './memory.js';
+import { modelClient } from './model-client.js';
 import { plan } from './plan.js';
 import { responsiveness } from './responsiveness.js';
 
 /** `npm run bench [name...]`: runs the named benchmarks, or all, and prints one table. Never fails for a slow one. */
-const ALL: readonly Benchmark[] = [context, plan, append, bigContext, memory, responsiveness];
+const ALL: readonly Benchmark[] = [context, plan, append, bigContext, memory, responsiveness, modelClient];
 
 async function main(names: readonly string[]): Promise<void> {
   const unknown = names.filter((name) => !ALL.some((benchmark) => benchmark.name === name));
