@@ -41,6 +41,7 @@ const Environment = Type.Object({
   MAIN_EXTRA_HEADERS: Type.Optional(Type.String()),
   MAIN_EXTRA_BODY: Type.Optional(Type.String()),
   MAIN_MODEL: Type.Optional(Type.String()),
+  MAIN_WIRE: Type.Enum(['plain', 'strict'], { default: 'plain' }),
   MAIN_WINDOW_TOKENS: optionalCount,
   MAIN_MAX_OUTPUT_TOKENS: optionalCount,
   MAIN_CONNECT_TIMEOUT_MS: ms(10_000, 'to connect'),
@@ -87,6 +88,8 @@ export interface Config {
   readonly summaryChunkChars: number;
   readonly toolResultChars: number;
   readonly compactionLeaseMs: number;
+  /** Whether messages for main are also brought into the form that the strictest endpoints want. */
+  readonly strictWire: boolean;
   /** Whether main writes a summary when the endpoint of compact fails. */
   readonly compactFallback: boolean;
   /** Whether endpoints are asked for the windows that are not configured. */
@@ -127,6 +130,7 @@ export function loadConfig(variables: EnvironmentVariables): Config {
     summaryChunkChars: env.SUMMARY_CHUNK_CHARS,
     toolResultChars: env.TOOL_RESULT_CHARS,
     compactionLeaseMs: env.COMPACTION_LEASE_MS,
+    strictWire: env.MAIN_WIRE === 'strict',
     compactFallback: env.COMPACT_FALLBACK === 'main',
     windowDiscovery: env.WINDOW_DISCOVERY === 'on',
     main: mainEndpoint(env),

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { buildApp } from './app.js';
 import type { Config } from './config.js';
 import { openSqliteStore, sqlitePath } from './db/store.sqlite.js';
+import { STRICT_WIRE } from './llm/wire/options.js';
 import { createSummarizers } from './summarizers.js';
 
 /** Builds the app that a configuration describes, with real parts. It does not listen. */
@@ -16,6 +17,7 @@ export async function createApp(config: Config, logger: FastifyBaseLogger): Prom
         clock: Date.now,
         summarizerFor: summarizers.summarizerFor,
         contextCacheBytes: config.contextCacheBytes,
+        wire: config.strictWire ? STRICT_WIRE : {},
         compaction: {
           summaryMaxChars: config.summaryMaxChars,
           toolResultChars: config.toolResultChars,

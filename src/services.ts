@@ -1,6 +1,7 @@
 import { CompactionService, type CompactionSettings } from './compaction/service.js';
 import type { Summarizer } from './compaction/summarizer.js';
 import type { Store } from './db/store.js';
+import type { WireOptions } from './llm/wire/options.js';
 import type { Logger } from './logger.js';
 import { ContextService } from './sessions/context-service.js';
 import { SessionService } from './sessions/session-service.js';
@@ -15,6 +16,8 @@ export interface ServiceParts {
   readonly compaction: CompactionSettings;
   /** Memory for pages of messages that contexts are made of, in bytes. */
   readonly contextCacheBytes: number;
+  /** How messages are cleaned for sending, beyond what every endpoint takes. */
+  readonly wire: WireOptions;
   readonly logger: Logger;
 }
 
@@ -30,7 +33,7 @@ export function createServices(parts: ServiceParts): Services {
   return {
     store,
     sessions: new SessionService(store, clock),
-    contexts: new ContextService(store, parts.contextCacheBytes),
+    contexts: new ContextService(store, parts.contextCacheBytes, parts.wire),
     compaction: new CompactionService({ store, clock, summarizerFor, logger, settings: parts.compaction }),
   };
 }

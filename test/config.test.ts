@@ -17,6 +17,7 @@ describe('the configuration', () => {
       summaryChunkChars: 60_000,
       toolResultChars: 16_000,
       compactionLeaseMs: 30_000,
+      strictWire: false,
       compactFallback: false,
       windowDiscovery: true,
       main: null,

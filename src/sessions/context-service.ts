@@ -7,6 +7,9 @@ import { findSession } from '../db/repositories/sessions.js';
 import type { Db, Store } from '../db/store.js';
 import type { SessionRow } from '../db/tables.js';
 import { AppError } from '../errors.js';
+import { cleanForWire } from '../llm/wire/clean-for-wire.js';
+import type { WireOptions } from '../llm/wire/options.js';
+import type { StoredMessage } from '../llm/wire/wire-message.js';
 import { type CachedPage, PageCache } from './page-cache.js';
 
 /** The context of a session, ready to travel: the messages as JSON text, and what they add up to. */
@@ -24,12 +27,19 @@ export interface SessionContext {
 export class ContextService {
   readonly #store: Store;
   readonly #pages: PageCache;
+  readonly #wire: WireOptions;
 
-  constructor(store: Store, cacheBytes: number) {
+  /**
+   * @param cacheBytes memory for pages of messages
+   * @param wire what the endpoint of agents wants beyond the repairs that all of them take
+   */
+  constructor(store: Store, cacheBytes: number, wire: WireOptions = {}) {
     this.#store = store;
     this.#pages = new PageCache(cacheBytes);
+    this.#wire = wire;
   }
 
+  /** The context as the messages are stored. */
   read(tenant: string, id: string): Promise<SessionContext> {
     return this.#store.snapshot(async (db) => {
       const session = await findSession(db, tenant, id);
@@ -53,6 +63,21 @@ export class ContextService {
       if (first !== null) await this.#addRun(db, session, first.seq, false, parts);
       return parts.finish(summary.length, session.conversation_count - size);
     });
+  }
+
+  /**
+   * The context as an endpoint takes it: a copy in which what endpoints refuse is repaired. Parsed as a whole, so
+   * that its cost grows with the tail in a way that `read` does not.
+   */
+  async readForWire(tenant: string, id: string): Promise<SessionContext> {
+    const view = await this.read(tenant, id);
+    const messages: StoredMessage[] = JSON.parse(`[${Buffer.concat(view.json).toString()}]`);
+    const parts = new Assembly();
+    for (const message of cleanForWire(messages, this.#wire)) {
+      const { chars, bytes } = measure(message);
+      parts.add(Buffer.from(JSON.stringify(message)), chars, bytes);
+    }
+    return parts.finish(view.summaryChars, view.tailCount);
   }
 
   /** Adds the messages from `seq` on, page by page, letting other requests in between. */

@@ -8,7 +8,10 @@ import { TENANT } from '../tenant.js';
 const ContextQuery = Type.Object(
   {
     form: Type.Optional(
-      stringEnum(['view'], { default: 'view', description: '`view`: the messages as stored' }),
+      stringEnum(['view', 'wire'], {
+        default: 'view',
+        description: '`view`: the messages as stored; `wire`: a copy with what endpoints refuse repaired',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -34,7 +37,9 @@ export const contextRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async (request, reply) => {
-      const context = await contexts.read(TENANT, request.params.id);
+      const { id } = request.params;
+      const wire = request.query.form === 'wire';
+      const context = await (wire ? contexts.readForWire(TENANT, id) : contexts.read(TENANT, id));
       const rest = JSON.stringify({
         summary_chars: context.summaryChars,
         tail_count: context.tailCount,
