@@ -1,5 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
+import { createCleaner } from '../../src/llm/redact.js';
+import { transportFailure } from '../../src/llm/transport-failure.js';
 import { rawResponse } from '../support/raw-server.js';
 import { ask, clientFor, completed, EVENT_STREAM, HELLO, okJson, serve, serveResponses } from './harness.js';
 
@@ -25,6 +27,18 @@ test('where every address of a name refuses, the message still says why', async 
   const { outcome } = await ask(clientFor(`http://localhost:${port}`));
   expect(outcome).toMatchObject({ kind: 'unavailable', status: null });
   expect(outcome).toHaveProperty('message', expect.stringMatching(/failed: connect ECONNREFUSED \S+$/));
+});
+
+test('of the errors of several addresses the first one is told', () => {
+  const refused = (address: string) =>
+    Object.assign(new Error(`connect ECONNREFUSED ${address}`), { code: 'ECONNREFUSED', syscall: 'connect' });
+  const error = new AggregateError([refused('::1:9'), refused('127.0.0.1:9')]);
+  expect(transportFailure(error, createCleaner([])).outcome).toEqual({
+    kind: 'unavailable',
+    message: 'The connection to the model endpoint failed: connect ECONNREFUSED ::1:9',
+    status: null,
+    retryAfterMs: null,
+  });
 });
 
 test('headers above 16 KiB are refused for good', async () => {
