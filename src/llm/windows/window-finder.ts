@@ -7,7 +7,7 @@ import { servedWindow } from './served-window.js';
 import { SharedResults } from './shared-results.js';
 
 /** For all requests of one probe together, in ms. A call that waits for it starts that much later at worst. */
-const PROBE_LIMIT_MS = 2_000;
+export const PROBE_LIMIT_MS = 2_000;
 /** Short, because models are loaded anew with other windows; shorter still where a model may be loading, in ms. */
 const FOUND_LIFE_MS = 5 * 60_000;
 const MISSED_LIFE_MS = 60_000;
