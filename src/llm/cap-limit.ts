@@ -1,20 +1,21 @@
-const N = String.raw`(\d[\d,_]*)`;
+/** Bounded, like all that repeats here, so that no text whatever takes long. */
+const N = String.raw`(\d[\d,_]{0,15})`;
 const pattern = (source: string): RegExp => new RegExp(source.replaceAll('#', N), 'i');
 
 /** How endpoints name the largest output cap they take; each line is the wording of at least one of them. */
 const LIMITS = [
   'supports? at most #',
   'less than or equal to [`\'"]?#',
-  'valid range of \\S+ is \\[\\s*\\d+\\s*,\\s*#',
-  'range of \\S+ should be \\[\\s*\\d+\\s*,\\s*#',
-  '\\d+ > #,? which is the maximum',
+  'valid range of \\S{1,60} is \\[\\s?\\d{1,12}\\s?,\\s?#',
+  'range of \\S{1,60} should be \\[\\s?\\d{1,12}\\s?,\\s?#',
+  '\\d{1,12} > #,? which is the maximum',
   'maximum (?:allowed )?(?:value|number of output tokens)[^\\d.;]{0,60}#',
   'must (?:not exceed|be at most|be <=) #',
 ].map(pattern);
 /** Google names the end of the range, and that it does not belong to it. */
 const EXCLUSIVE_LIMIT = pattern('to # \\(exclusive\\)');
 /** vLLM: the cap is larger than what the prompt leaves of the window. */
-const ROOM = pattern('\\(\\d+ > # - #\\)');
+const ROOM = pattern('\\(\\d{1,12} > # - #\\)');
 
 /** The largest output cap that an error text names, in tokens; null when it names none. */
 export function capLimitIn(text: string): { readonly tokens: number; readonly lasting: boolean } | null {

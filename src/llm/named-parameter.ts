@@ -8,17 +8,17 @@ const NAMING_TEXTS = [
   /unsupported parameter: '?"?([\w.]+)/i,
   /unrecognized request argument supplied: (\w+)/i,
   /'(max_tokens)' or 'max_completion_tokens' is too large/i,
-  /[`'"]?(max_\w*tokens)[`'"]? is too large/i,
+  /[`'"]?(max_\w{0,20}tokens)[`'"]? is too large/i,
   /[`'"](\w+)[`'"] must be less than or equal to/i,
-  /invalid (max_\w*tokens) value/i,
-  /range of (max_\w*tokens) should be/i,
-  /(max_\w*tokens|maxOutputTokens):? (?:\d+ > \d+, which|value of \d+)/i,
+  /invalid (max_\w{0,20}tokens) value/i,
+  /range of (max_\w{0,20}tokens) should be/i,
+  /(max_\w{0,20}tokens|maxOutputTokens):? (?:\d{1,12} > \d{1,12}, which|value of \d)/i,
   /unknown (?:parameter|field|argument)s?:? [`'"]?(\w+)/i,
 ];
 /** Texts that name it only if the word is a parameter: in others the same words are about anything. */
 const HINTING_TEXTS = [
   /use [`'"]?(max_completion_tokens)/i,
-  /[`'"]?(\w+)[`'"]?(?: parameter| field)? is not supported/i,
+  /\b(\w{1,40})[`'"]?(?: parameter| field)? is not supported/i,
 ];
 
 /** The request parameter that a refusal is about, in snake case as it was sent; null when it names none. */

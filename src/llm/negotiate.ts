@@ -23,7 +23,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
 const NO_STREAMING =
   /\bstream(?:ing)? (?:mode )?(?:is |are )?(?:not (?:supported|allowed|available|enabled)|unsupported)|(?:not|n't) support stream(?:ing)?\b|verified to stream/i;
 const NOT_BOTH =
-  /temperature\W+(?:and|or)\W+top_p\W.*(?:both|only one|together)|(?:both|only one of)\W+temperature\W+(?:and|or)\W+top_p/i;
+  /temperature\W{1,5}(?:and|or)\W{1,5}top_p\W.{0,200}(?:both|only one|together)|(?:both|only one of)\W{1,5}temperature\W{1,5}(?:and|or)\W{1,5}top_p/i;
 
 /**
  * How to send a refused request once more, for the parameter that its error names; null when another form cannot

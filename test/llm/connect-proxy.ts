@@ -11,6 +11,8 @@ export interface ConnectProxy {
   readonly credentials: readonly (string | undefined)[];
   /** Requests that did not ask for a tunnel. */
   readonly plainRequests: readonly string[];
+  /** Connections that are open now, on both sides. */
+  readonly openConnections: number;
 }
 
 /**
@@ -28,6 +30,7 @@ export async function startConnectProxy(
   const track = (socket: Socket): void => {
     sockets.add(socket);
     socket.on('error', () => socket.destroy());
+    socket.on('close', () => sockets.delete(socket));
   };
   const server = createServer((request, response) => {
     plainRequests.push(request.url ?? '');
@@ -37,7 +40,11 @@ export async function startConnectProxy(
   server.on('connect', (request, client: Socket) => {
     targets.push(request.url ?? '');
     credentials.push(request.headers['proxy-authorization']);
-    if (silent) return;
+    if (silent) {
+      // Without reading, the end of the connection would not be noticed.
+      client.on('end', () => client.destroy()).resume();
+      return;
+    }
     if (status !== 200) {
       client.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`);
       return;
@@ -60,5 +67,13 @@ export async function startConnectProxy(
   });
   const address = server.address();
   const own = typeof address === 'object' && address !== null ? address.port : 0;
-  return { url: `http://127.0.0.1:${own}`, targets, credentials, plainRequests };
+  return {
+    url: `http://127.0.0.1:${own}`,
+    targets,
+    credentials,
+    plainRequests,
+    get openConnections() {
+      return sockets.size;
+    },
+  };
 }

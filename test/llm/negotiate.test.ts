@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readErrorBody } from '../../src/llm/error-facts.js';
 import { changeAfter } from '../../src/llm/negotiate.js';
@@ -215,3 +216,44 @@ describe('nothing is changed', () => {
     expect(changeFor(body, sent)).toBeNull();
   });
 });
+
+test('no document whatever makes it throw, and a change is always about something that was sent', () => {
+  const words = fc.constantFrom(
+    'max_tokens',
+    'stream',
+    'temperature',
+    'is not supported',
+    'at most 5',
+    'Unknown name "',
+    '[1, 7]',
+    ' > ',
+    '__proto__',
+  );
+  const text = fc.oneof(
+    fc.string(),
+    fc.array(words, { maxLength: 6 }).map((list) => list.join(' ')),
+  );
+  const document = fc.record({
+    error: fc.record({ message: text, param: fc.oneof(text, fc.constant(null)) }),
+  });
+  fc.assert(
+    fc.property(document, fc.subarray(Object.keys(SENT)), (body, names) => {
+      const sent = Object.fromEntries(Object.entries(SENT).filter(([name]) => names.includes(name)));
+      const change = changeFor(body, sent);
+      if (change === null) return;
+      expect(Object.keys(sent)).toContain(change.kind === 'drop' ? change.parameter : 'max_tokens');
+      if (change.kind === 'clamp_cap') expect(change.to).toBeLessThan(SENT.max_tokens);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.each(['1', '_', 'a', 'max_', "'", ' ', '1,', 'stream ', 'temperature and ', 'range of ', '(1 > '])(
+  'a long text of %j is judged in no time',
+  (piece) => {
+    const facts = readErrorBody(piece.repeat(8_192 / piece.length));
+    const started = performance.now();
+    changeAfter(facts, SENT);
+    expect(performance.now() - started).toBeLessThan(100);
+  },
+);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createChatClient } from '../../src/llm/client.js';
 import { proxiesFor } from '../../src/llm/proxies.js';
 import { rawChunk, rawResponse, rawStreamHead } from '../support/raw-server.js';
@@ -216,6 +216,15 @@ describe('a request through a proxy', () => {
     expect((await ask(client)).outcome).toMatchObject({ kind: 'timeout', clock: 'silence' });
     expect((await ask(client)).outcome).toMatchObject({ kind: 'timeout', clock: 'first_byte' });
     await server.peerClosed(1, 500);
+  });
+
+  test('a proxy that never answers does not keep the connection', async () => {
+    const proxy = await startConnectProxy(1, { silent: true });
+    const environment = { HTTP_PROXY: proxy.url };
+    const { outcome } = await ask(clientFor('http://model.test', { connectTimeoutMs: 50 }, { environment }));
+    expect(outcome).toMatchObject({ kind: 'timeout', clock: 'connect' });
+    expect(proxy.openConnections).toBe(1);
+    await vi.waitFor(() => expect(proxy.openConnections).toBe(0), { timeout: 5_000, interval: 50 });
   });
 
   test('a cancel ends it at once, on both sides of the proxy', async () => {

@@ -174,7 +174,12 @@ describe('a reply', () => {
       'Mistral: content in parts, some of them thinking',
       sse(
         chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }] }),
-        chunk({ content: [{ type: 'text', text: 'Deck ' }] }),
+        chunk({
+          content: [
+            { type: 'reasoning', text: 'hm' },
+            { type: 'text', text: 'Deck ' },
+          ],
+        }),
         chunk({ content: 'A' }, { finish_reason: 'stop' }),
         '[DONE]',
       ),
