@@ -1,4 +1,4 @@
-import { isBlankText, joinContents } from './content.js';
+import { joinContents } from './content.js';
 import { type WireMessage, without } from './wire-message.js';
 
 /**
@@ -8,6 +8,5 @@ import { type WireMessage, without } from './wire-message.js';
 export function refusalText(message: WireMessage): WireMessage {
   const { content, refusal } = message;
   if (typeof refusal !== 'string') return message;
-  const rest = without(message, ['refusal']);
-  return isBlankText(refusal) ? rest : { ...rest, content: joinContents([content, refusal]) };
+  return { ...without(message, ['refusal']), content: joinContents([content, refusal]) };
 }

@@ -12,8 +12,11 @@ import { callsOf, type WireMessage } from './wire-message.js';
 export function shortCallIds(messages: readonly WireMessage[]): readonly WireMessage[] {
   const taken = new Set<string>();
   const occurrences = new Map<string, number>();
-  /** New ids of the calls before, by old id; of calls that share one, the first is answered first. */
-  let renamed = new Map<string, string[]>();
+  /**
+   * New ids of the calls whose result is still to come, by old id; of calls that share one, the first is
+   * answered first. Every call has a result directly behind it by now, which uses its entry up.
+   */
+  const renamed = new Map<string, string[]>();
   return messages.map((message) => {
     if (message.role === 'tool') {
       const id = renamed.get(message.tool_call_id ?? '')?.shift();
@@ -21,7 +24,6 @@ export function shortCallIds(messages: readonly WireMessage[]): readonly WireMes
     }
     const calls = callsOf(message);
     if (calls.length === 0) return message;
-    renamed = new Map();
     const withIds = calls.map((call) => {
       const old = call.id ?? '';
       const occurrence = occurrences.get(old) ?? 0;

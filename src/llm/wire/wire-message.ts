@@ -49,9 +49,9 @@ export function isSystem({ role }: WireMessage): boolean {
   return role === 'system' || role === 'developer';
 }
 
-/** The calls that want an answer. Only an assistant calls: the field means nothing on another role. */
-export function callsOf({ role, tool_calls }: WireMessage): readonly WireToolCall[] {
-  return role === 'assistant' ? (tool_calls ?? []) : [];
+/** The calls that want an answer. Only an assistant has any: `ownFields` takes the field from other roles. */
+export function callsOf({ tool_calls }: WireMessage): readonly WireToolCall[] {
+  return tool_calls ?? [];
 }
 
 /** Whether the message is an assistant's own words, as opposed to a step of tool work. */

@@ -90,10 +90,14 @@ describe('an assistant message without words or calls', () => {
     expect(cleanForWire(stored)).toEqual(sent);
   });
 
+  it('is dropped without a trace: it fills no gap further on', () => {
+    expect(cleanForWire([thought, user('a'), user('b')])).toEqual([user('a'), user('b')]);
+  });
+
   it.each<[string, StoredMessage[], StoredMessage[]]>([
     [
-      'two user messages',
-      [user('a'), thought, thought, user('b')],
+      'two user messages, the first of several',
+      [user('a'), thought, assistant(''), user('b')],
       [user('a'), { ...thought, content: '(empty)' }, user('b')],
     ],
     [

@@ -43,6 +43,15 @@ describe('call arguments', () => {
     expect(called({ to: 'Oslo', n: [1] })?.function?.arguments).toBe('{"to":"Oslo","n":[1]}');
   });
 
+  it('that are right stay as they are beside broken ones', () => {
+    const texts = ['{"id":2512292042121000001}', '{"path":"a'];
+    const [message] = clean({
+      role: 'assistant',
+      tool_calls: texts.map((text) => ({ id: text, function: { name: 'read', arguments: text } })),
+    });
+    expect(message?.tool_calls?.map((call) => call.function?.arguments)).toEqual([texts[0], '{}']);
+  });
+
   it('are all that changes in their call', () => {
     expect(JSON.stringify(called('{'))).toBe(
       '{"id":"c1","type":"function","function":{"name":"read","arguments":"{}"},"extra":1}',

@@ -30,6 +30,13 @@ describe('lone surrogates', () => {
     ]);
   });
 
+  it('are replaced in the name of a field alone', () => {
+    const list: StoredMessage[] = [{ role: 'user', content: 'hi', vendor: { 'k\ud83d': 1, b: 2 } }];
+    expect(JSON.stringify(cleanForWire(list))).toBe(
+      '[{"role":"user","content":"hi","vendor":{"b":2,"k\ufffd":1}}]',
+    );
+  });
+
   it('do not turn a field called __proto__ into a prototype', () => {
     const fields: Record<string, unknown> = JSON.parse('{"__proto__": "\\ud83d", "b": {"__proto__": {}}}');
     const [sent] = cleanForWire([{ ...fields, role: 'user', content: 'hi' }]);

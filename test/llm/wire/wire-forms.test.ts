@@ -104,6 +104,11 @@ describe('short call ids', () => {
     expect(second).not.toBe(taken);
   });
 
+  it('take no longer for the last call with one id than for the first', { timeout: 5_000 }, () => {
+    const list = Array.from({ length: 4_000 }, (_, i) => [calls(['call_0']), result('call_0', `${i}`)]);
+    expect(new Set(idsOf(short(list.flat()))).size).toBe(4_000);
+  });
+
   it('do not depend on what comes later', () => {
     const list = [user('a'), calls(['call_1']), result('call_1', '1'), assistant('b')];
     const longer = short([...list, user('c'), calls(['call_1', 'x']), result('x', '2')]);
