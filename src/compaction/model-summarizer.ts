@@ -1,6 +1,7 @@
 import type { ChatClient } from '../llm/client.js';
 import type { EndpointConfig } from '../llm/endpoint.js';
 import type { CallResult } from '../llm/outcome.js';
+import { createReplyRedactor } from '../llm/reply-secrets.js';
 import { silentTruncation } from '../llm/windows/silent-truncation.js';
 import type { WindowFinder } from '../llm/windows/window-finder.js';
 import type { Logger } from '../logger.js';
@@ -27,6 +28,7 @@ export function createModelSummarizer(parts: ModelParts, model: string): Summari
 
 function withWindow(parts: ModelParts, model: string, windowTokens: number | null): Summarizer {
   const { endpoint, client, windows, chunkChars, logger } = parts;
+  const redact = createReplyRedactor(endpoint);
   return {
     model,
     budget:
@@ -54,7 +56,7 @@ function withWindow(parts: ModelParts, model: string, windowTokens: number | nul
           'the endpoint seems to have dropped part of the prompt: is its window set too small?',
         );
       }
-      return result;
+      return { ...result, outcome: redact(result.outcome) };
     },
   };
 }

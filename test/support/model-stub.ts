@@ -54,7 +54,7 @@ export async function startModelStub(script: StubScript): Promise<ModelStub> {
     const prompt = body.messages.at(-1)?.content ?? '';
     prompts.push(prompt);
     bodies.push(body);
-    await answer(connection, await script(prompt, request.index, request));
+    await answer(connection, await script(prompt, prompts.length - 1, request));
   });
   onTestFinished(() => server.stop());
   return { url: server.url, server, prompts, bodies };
