@@ -52,8 +52,8 @@ export const askLlamaCpp: ServerProbe = async ({ probe, urls, model, signal }) =
 };
 
 /**
- * Ollama: the window that the model is loaded with. For one that is not loaded, the window it will be loaded with
- * if its own file sets one; else that depends on the server's memory.
+ * Ollama: the window that the model is loaded with. Where it is not loaded, or the version is too old to say, the one
+ * that the model's own file sets, if it does; else the window depends on the server's memory.
  */
 export const askOllama: ServerProbe = async ({ probe, urls, model, signal }) => {
   const running = member(documentIn(await probe.get(urls.beside('/api/ps'), signal)), 'models');
@@ -61,7 +61,6 @@ export const askOllama: ServerProbe = async ({ probe, urls, model, signal }) => 
   const rows = rowsOf(listOf(running).filter(isRecord), model);
   const loaded = rows.map((row) => windowIn(row['context_length'])).find((tokens) => tokens !== null);
   if (loaded !== undefined) return { tokens: loaded, where: '/api/ps, context_length' };
-  if (rows.length > 0) return null;
   const shown = documentIn(
     await probe.post(urls.beside('/api/show'), JSON.stringify({ model: model.toWellFormed() }), signal),
   );

@@ -111,6 +111,9 @@ describe('time', () => {
     const took = performance.now() - started;
     expect(took).toBeGreaterThan(450);
     expect(took).toBeLessThan(800);
+    // Nothing is left open behind the answer.
+    const hanging = server.requests.filter(({ path }) => path === '/v1/models' || path === '/api/ps');
+    for (const { index } of hanging) await server.peerClosed(index, 300);
   });
 
   it('covers a body that never ends', async () => {

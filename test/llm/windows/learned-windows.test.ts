@@ -90,6 +90,15 @@ describe('a learned window', () => {
     expect(windows.windowOf('m')).toBeNull();
   });
 
+  it('is bounded by the smallest refusal, whatever was refused after it', () => {
+    const windows = new LearnedWindows(10);
+    windows.refused('m', 9_000, null);
+    windows.refused('m', 20_000, null);
+    windows.accepted('m', 8_000);
+    windows.accepted('m', 9_500);
+    expect(windows.windowOf('m')).toBeNull();
+  });
+
   it('is forgotten when more than was refused is accepted: the model was loaded anew', () => {
     expect(
       learn((windows) => {

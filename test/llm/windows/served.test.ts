@@ -203,6 +203,9 @@ describe('beside the list', () => {
     const ps = { models: [] };
     const asked = await askedAbout('llama3.2', { 'GET /api/ps': ps, 'POST /api/show': show });
     expect(asked.window).toEqual(served(8_192));
+    const old = { models: [{ name: 'llama3.2:latest', model: 'llama3.2:latest', size: 5 }] };
+    const loaded = await askedAbout('llama3.2', { 'GET /api/ps': old, 'POST /api/show': show });
+    expect(loaded.window).toEqual(served(8_192));
     const without = { model_info: show.model_info };
     const unknown = await askedAbout('llama3.2', { 'GET /api/ps': ps, 'POST /api/show': without });
     expect(unknown.window).toBeNull();

@@ -143,6 +143,20 @@ describe('an alarm', () => {
   );
 });
 
+it.each([
+  ['', 0],
+  ['天地玄黄宇宙洪荒', 4],
+  ['안녕하세요제이름', 4],
+  ['one two three', 3],
+  ['internationalization international', 2],
+  ['a'.repeat(40), 0],
+  ['abcdefghijklmnopqrstuvwx', 6],
+  ['1234567890123456', 4],
+  [' '.repeat(1_000), 0],
+])('the fewest tokens of %j are %i', (text, tokens) => {
+  expect(leastTokens(text)).toBe(tokens);
+});
+
 it('the estimate takes milliseconds for a megabyte', () => {
   const text = times(100_000, 'some words ');
   leastTokens(text);
