@@ -4,9 +4,10 @@ import type { ErrorFacts } from './error-facts.js';
 const NAMING_TEXTS = [
   /unknown name "([\w.[\]]+)"/i,
   /property '([\w.[\]]+)' is unsupported/i,
-  /does not support parameter '?"?(\w+)/i,
+  /does not support parameters?:? [[{]?['"]?(\w+)/i,
   /unsupported parameter: '?"?([\w.]+)/i,
-  /unrecognized request argument supplied: (\w+)/i,
+  /unrecognized request arguments? supplied: (\w+)/i,
+  /unexpected keyword argument '(\w+)'/i,
   /'(max_tokens)' or 'max_completion_tokens' is too large/i,
   /[`'"]?(max_\w{0,20}tokens)[`'"]? is too large/i,
   /[`'"](\w+)[`'"] must be less than or equal to/i,

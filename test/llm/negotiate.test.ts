@@ -195,6 +195,34 @@ describe('what is left out', () => {
       openAi('`temperature` and `top_p` cannot both be specified for this model. Please use only one.'),
       drop('top_p'),
     ],
+    [
+      'temperature, LiteLLM',
+      openAi(
+        "litellm.UnsupportedParamsError: bedrock does not support parameters: ['temperature'], for model=x",
+      ),
+      drop('temperature'),
+    ],
+    [
+      'temperature, LiteLLM with its value',
+      openAi("vertex_ai does not support parameters: {'temperature': 0.2}, for model=x"),
+      drop('temperature'),
+    ],
+    [
+      'stream_options, Python',
+      { detail: "f() got an unexpected keyword argument 'stream_options'" },
+      drop('stream_options'),
+    ],
+    ['stream_options, Go', { error: 'json: unknown field "stream_options"' }, drop('stream_options')],
+    [
+      'stream_options, Rust',
+      'unknown field `stream_options`, expected one of `model`',
+      drop('stream_options'),
+    ],
+    [
+      'stream_options, with others',
+      openAi('Unrecognized request arguments supplied: stream_options, foo'),
+      drop('stream_options'),
+    ],
   ])('%s', (_name, body, change) => {
     expect(changeFor(body)).toEqual(change);
   });
