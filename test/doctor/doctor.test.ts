@@ -368,7 +368,8 @@ summary    skipped  the endpoint is not reached
   });
 
   it('waits for a summary as long as it is told, and no longer', async () => {
-    const { code, rows } = await examine({ summary: 'hang' }, {}, ['--timeout', '0.5']);
+    const { code, rows, stdout } = await examine({ summary: 'hang' }, {}, ['--timeout', '0.5']);
+    expect(stdout).toMatch(/no summary within [5-9]\d\d ms/);
     expect(rows).toEqual({
       ...GOOD_ROWS,
       usage: ['skipped', 'no summary was answered', ''],
@@ -378,6 +379,28 @@ summary    skipped  the endpoint is not reached
         'Local models may load for a minute: run this again with --timeout 120',
       ],
     });
+    expect(code).toBe(1);
+  });
+
+  it('goes on without a list that hangs', async () => {
+    const { code, rows } = await examine({ models: 'hang' }, {}, ['--timeout', '0.5']);
+    expect(rows).toEqual({
+      ...GOOD_ROWS,
+      reachable: ['ok', 'POST chat/completions: 200 in TIME', ''],
+      model: ['ok', `${MODEL} answers; there is no list of models`, ''],
+      window: ['warn', 'not known: the endpoint does not name it', expect.any(String)],
+    });
+    expect(code).toBe(0);
+  });
+
+  it('tries nothing twice', async () => {
+    const { code, rows, server } = await examine({ summary: refusal(500, 'Out of memory') });
+    expect(rows['summary']).toEqual([
+      'failed',
+      'The model endpoint answered 500: Out of memory',
+      "Look into the server's log, or wait until it has loaded the model",
+    ]);
+    expect(server.requests).toHaveLength(4);
     expect(code).toBe(1);
   });
 

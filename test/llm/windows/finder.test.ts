@@ -103,8 +103,13 @@ describe('time', () => {
   });
 
   it('is left for the others when only the list hangs, and the first to find a window ends the wait', async () => {
-    const props = { default_generation_settings: { n_ctx: 4_096 } };
-    const server = await serveRoutes({ [LIST]: 'hang', 'GET /props': props, 'GET /api/ps': 'hang' });
+    const props = JSON.stringify({ default_generation_settings: { n_ctx: 4_096 } });
+    const server = await serve(async (connection, { path }) => {
+      if (path !== '/props') return connection.closed;
+      // Time for the other requests to be sent.
+      await connection.pause(100);
+      connection.write(rawResponse({ body: props }));
+    });
     const finder = finderFor(server.url, {}, { probeLimitMs: 1_000 });
     const started = performance.now();
     expect(await windowOf(finder, 'test-model')).toEqual(served(4_096));
@@ -112,8 +117,9 @@ describe('time', () => {
     expect(took).toBeGreaterThan(450);
     expect(took).toBeLessThan(800);
     // Nothing is left open behind the answer.
-    const hanging = server.requests.filter(({ path }) => path === '/v1/models' || path === '/api/ps');
-    for (const { index } of hanging) await server.peerClosed(index, 300);
+    expect(server.requests).toHaveLength(REQUESTS_OF_A_MISS);
+    for (const { index } of server.requests.filter(({ path }) => path !== '/props'))
+      await server.peerClosed(index, 300);
   });
 
   it('covers a body that never ends', async () => {
