@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { addressingOf } from '../../src/llm/addressing.js';
 import { createChatClient } from '../../src/llm/client.js';
 import type { EndpointConfig } from '../../src/llm/endpoint.js';
 import { ask, clientFor, EVENT_STREAM, endpoint, HELLO, serveResponses } from './harness.js';
@@ -49,6 +50,19 @@ test('extra headers are sent, and replace our own of that name', async () => {
     authorization: 'Basic xyz',
     'content-type': 'application/json',
   });
+});
+
+test('a header is sent once, however its name is written', () => {
+  const { headers, url } = addressingOf(
+    endpoint('http://h/v1', { extraHeaders: { AUTHORIZATION: 'Basic xyz', Accept: 'text/event-stream' } }),
+  );
+  expect(headers).toEqual({
+    'content-type': 'application/json',
+    'accept-encoding': 'identity',
+    accept: 'text/event-stream',
+    authorization: 'Basic xyz',
+  });
+  expect(url.href).toBe('http://h/v1/chat/completions');
 });
 
 test('extra fields are added to the body, and replace none of our own', async () => {

@@ -179,3 +179,50 @@ test.each([401, 403, 404, 500])('%i that names a parameter is not about the form
   expect((await ask(client)).outcome).toMatchObject({ status });
   expect(bodies).toHaveLength(1);
 });
+
+test('changes of different kinds follow each other in one call', async () => {
+  const { client, bodies } = await negotiating(
+    (body) => {
+      if ('max_tokens' in body) return refuse('max_tokens');
+      if ('stream_options' in body) return refuse('stream_options');
+      const cap = Number(body['max_completion_tokens']);
+      return cap > 50 ? refuse('max_completion_tokens', 'supports at most 50 tokens') : OK;
+    },
+    { maxOutputTokens: 100 },
+  );
+  expect(await ask(client)).toMatchObject({ outcome: completed('Hello'), requests: 4 });
+  expect(await ask(client)).toMatchObject({ outcome: completed('Hello'), requests: 1 });
+  expect(fieldsOf(bodies)).toEqual([
+    { ...STREAM, max_tokens: 100 },
+    { ...STREAM, max_completion_tokens: 100 },
+    { stream: true, max_completion_tokens: 100 },
+    { stream: true, max_completion_tokens: 50 },
+    { stream: true, max_completion_tokens: 50 },
+  ]);
+});
+
+test('stream options that are configured are left out like our own', async () => {
+  const { client, bodies } = await negotiating(
+    (body) => ('stream_options' in body ? refuse('stream_options') : OK),
+    { extraBody: { stream_options: { include_usage: false } } },
+  );
+  expect(await ask(client)).toMatchObject({ outcome: completed('Hello'), requests: 2 });
+  expect(fieldsOf(bodies)).toEqual([
+    { stream: true, stream_options: { include_usage: false } },
+    { stream: true },
+  ]);
+});
+
+test.each([
+  [
+    'overflow',
+    "'max_tokens' is too large: 1000. This model's maximum context length is 4096 tokens and your request has 3500 input tokens (1000 > 4096 - 3500).",
+  ],
+  ['auth', 'Incorrect API key provided'],
+])('a refusal that is %s is not about the form, whatever parameter it names', async (kind, message) => {
+  const { client, bodies } = await negotiating(() => refuse('max_tokens', message), {
+    maxOutputTokens: 1_000,
+  });
+  expect(await ask(client)).toMatchObject({ outcome: { kind }, requests: 1 });
+  expect(bodies).toHaveLength(1);
+});
