@@ -35,12 +35,21 @@ export function cleanSummary(text: string): string {
   return withoutFence(withoutThinking(plain)).trim();
 }
 
-/** Removes a think block that opens the reply; a block that never closes leaves nothing. Later tags are text. */
+/**
+ * Removes a think block that opens the reply; a block that never closes leaves nothing. Where the opening tag was
+ * in the prompt, the reply begins inside the block: what stands before a closing tag that ends its line is
+ * thinking too, unless it is quoted. Other tags are text.
+ */
 function withoutThinking(text: string): string {
   const open = /^\s*<(think|thinking)>/i.exec(text);
-  if (open === null) return text;
-  const close = new RegExp(`</${open[1]}>`, 'i').exec(text);
-  return close === null ? '' : text.slice(close.index + close[0].length);
+  if (open !== null) {
+    const close = new RegExp(`</${open[1]}>`, 'i').exec(text);
+    return close === null ? '' : text.slice(close.index + close[0].length);
+  }
+  const lone = /^[^`\n]*<\/(?:think|thinking)>[ \t]*\r?$/im.exec(text);
+  if (lone === null) return text;
+  const end = lone.index + lone[0].length;
+  return /<(?:think|thinking)>/i.test(text.slice(0, end)) ? text : text.slice(end);
 }
 
 /** Removes a code fence that encloses the whole text, closed or not; fences inside the text stay. */

@@ -62,6 +62,11 @@ describe('the cleaned summary', () => {
   it.each([
     ['<think>plan the list</think>\n\nGuest booked two berths.', 'Guest booked two berths.'],
     ['\n<THINKING>a\nb</THINKING>Guest.', 'Guest.'],
+    ['plan\n</think>\n\nGuest booked.', 'Guest booked.'],
+    ['plan the list</think> \r\nGuest booked.', 'Guest booked.'],
+    ['The `</think>` tag was fixed.\nNext: Oslo.', 'The `</think>` tag was fixed.\nNext: Oslo.'],
+    ['We fixed </think> handling.\nNext: Oslo.', 'We fixed </think> handling.\nNext: Oslo.'],
+    ['a <think>b\n</think>\nc', 'a <think>b\n</think>\nc'],
     ['Text with <think>inside</think> it.', 'Text with <think>inside</think> it.'],
     ['<think>a</think>Use the <think> tag.', 'Use the <think> tag.'],
     ['```markdown\n- Slot 4 reserved\n```', '- Slot 4 reserved'],
