@@ -9,7 +9,7 @@ describe('cutText', () => {
 
   test('ends at a word boundary and never inside a number or a path', () => {
     expect(cutText('pay 1,234.56 now', 10)).toBe('pay…');
-    expect(cutText('see /work/main/app.ts', 12)).toBe('see…');
+    expect(cutText('see /home/ada/app.ts', 12)).toBe('see…');
     expect(cutText('see the end', 8)).toBe('see the…');
   });
 
