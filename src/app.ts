@@ -47,6 +47,8 @@ export async function buildApp(
   const app = Fastify({
     loggerInstance: logger,
     bodyLimit: options.bodyLimit,
+    // A request without Host is refused by the origin guard, with problem details like any other.
+    http: { requireHostHeader: false },
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     // Session ids have up to 128 chars, and may arrive percent-encoded.

@@ -1,5 +1,5 @@
 import type { Completion } from '../llm/outcome.js';
-import { FENCE_TAG } from './prompt.js';
+import { isPrompt } from './prompt.js';
 
 /**
  * What a reply is worth as a summary. A reply that is not one must never replace history: people lost whole
@@ -24,9 +24,13 @@ export function judgeReply(reply: Completion, allows: (summary: string) => boole
   if (reply.toolCalls.length > 0 || reply.finishReason === 'tool_calls') return { verdict: 'empty' };
   if (reply.finishReason !== null && CUT_REASONS.has(reply.finishReason)) return { verdict: 'truncated' };
   const summary = cleanSummary(reply.text);
-  // A reply that holds our fences is the prompt given back, not a summary of what is in it.
-  if (summary === '' || FENCE_TAG.test(summary)) return { verdict: 'empty' };
+  if (isBlank(summary) || isPrompt(summary)) return { verdict: 'empty' };
   return allows(summary) ? { verdict: 'accepted', summary } : { verdict: 'too_long', chars: summary.length };
+}
+
+/** Nothing that a reader would see: white space and invisible format characters only. */
+function isBlank(text: string): boolean {
+  return /^[\s\p{Cf}\p{Cc}]*$/u.test(text);
 }
 
 /** The reply without its wrapping: thinking, an enclosing code fence, outer white space, U+0000. */
@@ -55,7 +59,7 @@ function withoutThinking(text: string): string {
 /** Removes a code fence that encloses the whole text, closed or not; fences inside the text stay. */
 function withoutFence(text: string): string {
   const lines = text.trim().split('\n');
-  const marks = /^(`{3,}|~{3,})[^`]*$/.exec(lines[0]?.trim() ?? '')?.[1];
+  const marks = /^(`{3,}|~{3,})[\w+#.-]*$/.exec(lines[0]?.trim() ?? '')?.[1];
   if (marks === undefined) return text;
   const closing = enclosingFenceEnd(lines, marks);
   if (closing === null) return text;

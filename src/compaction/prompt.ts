@@ -26,7 +26,7 @@ export function summaryPrompt(request: Omit<SummaryRequest, 'signal' | 'maxOutpu
         `at most ${request.maxChars} characters.`,
     );
   }
-  sections.push('Reply with the summary only.');
+  sections.push(LAST_LINE);
   return sections.join('\n\n');
 }
 
@@ -48,7 +48,7 @@ function task({
   const keep = first
     ? ''
     : '\n- Keep every earlier fact unless the transcript contradicts it; what is done moves to done.';
-  return `${job} The assistant will continue the conversation from your summary alone, without the text above.
+  return `${job} ${PURPOSE}
 
 - Write in the language of the conversation.${keep}
 - Cover, each under its own heading and leaving out what does not apply: ${HEADINGS}.
@@ -61,8 +61,15 @@ const HEADINGS = Object.values(SUMMARY_HEADINGS)
   .map(({ heading }) => heading.toLowerCase())
   .join('; ');
 
-/** What our fences look like, in any prompt. */
-export const FENCE_TAG = /<\/?(?:summary|transcript|wishes)-[0-9a-f]{12}>/;
+/** Whether a reply is our prompt given back, or the end of it, rather than a summary of what is in it. */
+export function isPrompt(reply: string): boolean {
+  return FENCE_TAG.test(reply) || reply.includes(LAST_LINE) || reply.includes(PURPOSE);
+}
+
+const FENCE_TAG = /<\/?(?:summary|transcript|wishes)-[0-9a-f]{12}>/;
+const LAST_LINE = 'Reply with the summary only.';
+const PURPOSE =
+  'The assistant will continue the conversation from your summary alone, without the text above.';
 
 /**
  * A tag suffix found in none of the texts. Derived from them, so that the same request has the same bytes;

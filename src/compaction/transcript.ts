@@ -26,7 +26,8 @@ export function callNamesAfter(message: ChatMessage, before: CallNames): CallNam
   if (message.role === 'tool') return before;
   const names = new Map<string, string>();
   for (const call of message.tool_calls ?? []) {
-    if (typeof call.id === 'string') names.set(call.id, oneLine(call.function?.name ?? 'unknown'));
+    if (typeof call.id === 'string')
+      names.set(call.id, oneLine(call.function?.name ?? stringAt(call['custom'], 'name') ?? 'unknown'));
   }
   return names;
 }
@@ -34,13 +35,33 @@ export function callNamesAfter(message: ChatMessage, before: CallNames): CallNam
 export function renderMessage(message: ChatMessage, calls: CallNames, options: TranscriptOptions): string {
   const blocks: string[] = [];
   const text = renderContent(message, options);
-  if (text !== '') blocks.push(`[${label(message, calls)}]\n${text}`);
-  for (const call of message.tool_calls ?? []) {
-    blocks.push(
-      `[assistant calls ${oneLine(call.function?.name ?? 'unknown')}]\n${call.function?.arguments ?? ''}`,
-    );
+  if (text !== '') blocks.push(`[${label(message, calls)}]\n${withoutLabels(text)}`);
+  for (const { name, input } of callsOf(message)) {
+    blocks.push(`[assistant calls ${oneLine(name)}]\n${withoutLabels(input)}`);
   }
   return blocks.join('\n\n');
+}
+
+/** What an assistant calls, in each form that the API has or had: functions, custom tools, the one call of old. */
+function callsOf(message: ChatMessage): { name: string; input: string }[] {
+  const legacy = message['function_call'];
+  const all: { readonly function?: unknown; readonly custom?: unknown }[] = [...(message.tool_calls ?? [])];
+  if (typeof legacy === 'object' && legacy !== null) all.push({ function: legacy });
+  return all.map((call) => ({
+    name: stringAt(call.function, 'name') ?? stringAt(call.custom, 'name') ?? 'unknown',
+    input: stringAt(call.function, 'arguments') ?? stringAt(call.custom, 'input') ?? '',
+  }));
+}
+
+/**
+ * Text in which no line looks like a label of ours: what a tool returned must not pose as the user. Such a line
+ * is indented by one space and otherwise as it was.
+ */
+function withoutLabels(text: string): string {
+  return text.replace(
+    /^(?=\[(?:system|developer|user|assistant|tool result|result of|function)\b[^\n]*\]\s*$)/gim,
+    ' ',
+  );
 }
 
 /** The label of a message, as in the transcript's label lines but without brackets. */
@@ -76,6 +97,8 @@ function renderPart(part: ContentPart): string {
     case 'input_audio':
       return '[audio]';
     default:
+      // Forms of text that other APIs have, such as `input_text`.
+      if (typeof part.text === 'string' && part.text !== '') return part.text;
       return marker(oneLine(part.type), detailOf(part));
   }
 }

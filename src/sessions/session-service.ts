@@ -79,7 +79,8 @@ export class SessionService {
         if (request.messages.length === 0) return session;
         const { next } = await this.#insert(db, session, request.messages, now);
         const { messageCount, conversationCount, totalChars } = next;
-        await growSession(db, session.pk, { messageCount, conversationCount, totalChars }, now);
+        const countBefore = session.conversation_count;
+        await growSession(db, session.pk, { messageCount, conversationCount, totalChars, countBefore }, now);
         return found(await findSession(db, tenant, id), id);
       });
     } catch (error) {
@@ -106,21 +107,22 @@ export class SessionService {
       const now = this.#clock();
       const { stored, next } = await this.#insert(db, session, messages, now);
       const { messageCount, conversationCount, totalChars } = next;
-      await growSession(db, session.pk, { messageCount, conversationCount, totalChars }, now);
+      const countBefore = session.conversation_count;
+      await growSession(db, session.pk, { messageCount, conversationCount, totalChars, countBefore }, now);
       return stored;
     });
   }
 
-  /** @param ifVersion the version the caller saw; PRECONDITION_FAILED when it is another by now, null skips */
+  /** @param ifVersions versions the caller may have seen; PRECONDITION_FAILED when it is another by now, null skips */
   update(
     tenant: string,
     id: string,
     fields: Partial<Pick<SessionRow, 'title' | 'metadata'>>,
-    ifVersion: number | null,
+    ifVersions: readonly number[] | null,
   ): Promise<SessionRow> {
     return this.#store.tx(async (db) => {
       const session = found(await findSession(db, tenant, id), id);
-      requireVersion(session, ifVersion);
+      requireVersion(session, ifVersions);
       return found(await changeSession(db, session.pk, fields, this.#clock()), id);
     });
   }
@@ -144,10 +146,10 @@ export class SessionService {
     });
   }
 
-  remove(tenant: string, id: string, ifVersion: number | null): Promise<void> {
+  remove(tenant: string, id: string, ifVersions: readonly number[] | null): Promise<void> {
     return this.#store.tx(async (db) => {
       const session = found(await findSession(db, tenant, id), id);
-      requireVersion(session, ifVersion);
+      requireVersion(session, ifVersions);
       await removeSession(db, session.pk);
     });
   }
@@ -190,11 +192,8 @@ function found<Row>(session: Row | null, id: string): Row {
   return session;
 }
 
-function requireVersion(session: SessionRow, ifVersion: number | null): void {
-  if (ifVersion !== null && session.version !== ifVersion) {
-    throw new AppError(
-      'PRECONDITION_FAILED',
-      `The session is at version ${session.version}, not ${ifVersion}`,
-    );
+function requireVersion(session: SessionRow, ifVersions: readonly number[] | null): void {
+  if (ifVersions !== null && !ifVersions.includes(session.version)) {
+    throw new AppError('PRECONDITION_FAILED', `The session is at version ${session.version} by now`);
   }
 }

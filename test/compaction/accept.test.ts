@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cleanSummary, judgeReply } from '../../src/compaction/accept.js';
+import { summaryPrompt } from '../../src/compaction/prompt.js';
 import type { Completion } from '../../src/llm/outcome.js';
 
 const reply = (text: string, more: Partial<Completion> = {}): Completion => ({
@@ -25,12 +26,19 @@ describe('a reply', () => {
     },
   );
 
-  it.each(['', ' \n', '\u200b'.slice(1), '<think>hm', '<think>hm</think>\n', '```\n```', '\0'])(
-    '%j is empty',
-    (text) => {
-      expect(judge(text)).toEqual({ verdict: 'empty' });
-    },
-  );
+  it.each([
+    '',
+    ' \n',
+    '\u200b'.slice(1),
+    '<think>hm',
+    '<think>hm</think>\n',
+    '```\n```',
+    '```',
+    '\u200b\u200b\ufeff',
+    '\0',
+  ])('%j is empty', (text) => {
+    expect(judge(text)).toEqual({ verdict: 'empty' });
+  });
 
   it.each(['length', 'max_tokens', 'model_context_window_exceeded'])(
     'cut by %s is never one',
@@ -58,6 +66,23 @@ describe('a reply', () => {
   });
 });
 
+describe('the prompt given back', () => {
+  const prompt = summaryPrompt({
+    previousSummary: 'S0',
+    transcript: '[user]\nHi',
+    instructions: null,
+    maxChars: 2_000,
+    lastReplyChars: null,
+  });
+  it.each([
+    ['whole', prompt],
+    ['its end', prompt.slice(-300)],
+    ['without its fences', prompt.replaceAll(/<[^>]*>/g, '')],
+  ])('%s is no summary', (_, text) => {
+    expect(judgeReply(reply(text), () => true)).toEqual({ verdict: 'empty' });
+  });
+});
+
 describe('the cleaned summary', () => {
   it.each([
     ['<think>plan the list</think>\n\nGuest booked two berths.', 'Guest booked two berths.'],
@@ -77,6 +102,8 @@ describe('the cleaned summary', () => {
     ['~~~\n- a\n~~~', '- a'],
     ['````md\n```\na\n```\n````', '```\na\n```'],
     ['<think>x</think>\n```\nGuest.\n```\n', 'Guest.'],
+    ['```- berth 12 is booked\n- K-114', '```- berth 12 is booked\n- K-114'],
+    ['~~~ Goal: book berth 12', '~~~ Goal: book berth 12'],
     ['`berth` 12', '`berth` 12'],
     ['a\0b', 'ab'],
     ['half \ud83d pair', 'half \ufffd pair'],

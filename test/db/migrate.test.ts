@@ -116,6 +116,18 @@ describe('migrating at boot', () => {
     }
   });
 
+  it('lets a pointer past the end, left by another program, cover nothing that comes later', async () => {
+    const file = databaseOfFirstMigration([
+      'ALTER TABLE sessions ADD compact_summary text',
+      'ALTER TABLE sessions ADD compact_size integer',
+    ]);
+    const service = await startService({}, file);
+    service.sql("UPDATE sessions SET compact_summary = 'OLD', compact_size = 50");
+    await service.call('POST', '/sessions/old/messages', { messages: [user('new'), assistant('newer')] });
+    expect((await service.call('GET', '/sessions/old')).body.compact_size).toBe(2);
+    expect((await service.view('old')).slice(-2)).toEqual([user('new'), assistant('newer')]);
+  });
+
   it('applies a migration that was merged late, and none twice', () => {
     const folder = join(temporaryFolder(), 'sqlite');
     mkdirSync(join(folder, 'meta'), { recursive: true });

@@ -110,6 +110,8 @@ describe('the process', { timeout: 60_000 }, () => {
       const { data } = (await again.call('GET', '/sessions/s/compactions')).body;
       expect(data.map(({ outcome }) => outcome)).toEqual(['completed', record.outcome]);
       expect(data[1]).toMatchObject(record);
+      // Not only shown so: the row says it too, once another attempt has taken over.
+      expect(data[1]?.finished_at).not.toBeNull();
       expect(
         (await again.call('GET', '/sessions/s/messages')).body.data.map(({ message }) => message),
       ).toEqual(messages);

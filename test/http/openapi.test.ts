@@ -102,6 +102,9 @@ describe('the OpenAPI document', () => {
     );
     expect(Object.fromEntries(required)).toEqual({
       appendMessages: true,
+      closeSession: false,
+      reopenSession: false,
+      resetSession: false,
       compactSession: false,
       createSession: false,
       updateSession: true,

@@ -65,6 +65,14 @@ describe('creating a session', () => {
     expect((await service.call('GET', '/sessions/bad')).status).toBe(404);
   });
 
+  it('makes titles well-formed, and takes one charset', async () => {
+    const service = await startService();
+    const { body } = await service.call('POST', '/sessions', '{"title":"x\\ud83d","agent":"a\\ud83d"}');
+    expect([body.title, body.agent]).toEqual(['x\ufffd', 'a\ufffd']);
+    const typed = { 'content-type': 'application/json; charset=UTF-8' };
+    expect((await service.call('POST', '/sessions', '{"title":"é"}', typed)).body.title).toBe('é');
+  });
+
   it('refuses an id that is taken', async () => {
     const service = await startService();
     await service.call('POST', '/sessions', { id: 's', messages: [user('first')] });
@@ -151,8 +159,11 @@ describe('changing a session', () => {
     const changed = await patch('"1"');
     expect([changed.status, changed.headers['etag']]).toEqual([200, '"2"']);
     expect((await patch('*')).status).toBe(200);
+    expect((await patch('"999", "3"')).status).toBe(200);
     expect((await service.call('DELETE', '/sessions/s', undefined, { 'if-match': '"1"' })).status).toBe(412);
-    expect((await service.call('DELETE', '/sessions/s', undefined, { 'if-match': '"3"' })).status).toBe(204);
+    expect((await service.call('DELETE', '/sessions/s', undefined, { 'if-match': 'W/"4"' })).status).toBe(
+      204,
+    );
   });
 
   it('raises the version with each visible change, the revision with the summary and the history', async () => {

@@ -31,6 +31,9 @@ const statements = perDb(({ orm, tables: { sessions } }) => ({
       conversation_count: sql`${sql.placeholder('conversationCount')}`,
       total_chars: sql`${sql.placeholder('totalChars')}`,
       updated_at: sql`${sql.placeholder('now')}`,
+      // A pointer past the end, left by another program, must not cover what is appended now.
+      compact_size: sql`CASE WHEN ${sessions.compact_size} > ${sql.placeholder('countBefore')}
+        THEN ${sql.placeholder('countBefore')} ELSE ${sessions.compact_size} END`,
       version: sql`${sessions.version} + 1`,
     })
     .where(eq(sessions.pk, sql.placeholder('pk')))
@@ -66,11 +69,11 @@ export async function insertSession(db: Db, session: NewSession): Promise<Sessio
   return row;
 }
 
-/** Moves the counters of a session on, after messages were appended. */
+/** Moves the counters of a session on, after messages were appended; `countBefore` is of conversation messages. */
 export async function growSession(
   db: Db,
   pk: number,
-  to: { messageCount: number; conversationCount: number; totalChars: number },
+  to: { messageCount: number; conversationCount: number; totalChars: number; countBefore: number },
   nowMs: number,
 ): Promise<void> {
   await statements(db).grow.execute({ ...to, pk, now: nowMs });

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { AppError, fieldError } from '../../errors.js';
@@ -21,11 +22,19 @@ export const jsonBody = fp(
       request.rawMessages = [];
     });
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
       const encoding = request.headers['content-encoding'] ?? 'identity';
       if (encoding !== 'identity') {
         return done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must not have a content-encoding'));
       }
+      const charset =
+        /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+      if (!/^utf-?8$/i.test(charset)) {
+        return done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'The charset of the body must be utf-8'));
+      }
+      // Decoding would replace what is broken, and the message would no longer be what was sent.
+      if (!isUtf8(bytes)) return done(fieldError('body', '', 'is not valid UTF-8'));
+      const body = bytes.toString();
       // A byte order mark is no part of JSON, but some clients write one.
       const text = body.charCodeAt(0) === 0xfeff ? body.slice(1) : body;
       if (text.trim() === '') return done(null, undefined);

@@ -10,6 +10,7 @@ import * as session from '../schemas/session.js';
 
 const COMPONENTS = [
   common.Problem,
+  common.NoOptions,
   message.ContentPart,
   message.ToolCall,
   message.ChatMessage,

@@ -35,6 +35,8 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   const known = toAppError(error);
   if (known.status >= 500) request.log.error({ err: error, code: known.code }, 'request failed');
   else request.log.info({ code: known.code, fields: fieldsOf(known) }, 'request refused');
+  // The framework would cut the connection while the client still sends, and the answer would be lost with it.
+  if (known.code === 'PAYLOAD_TOO_LARGE') reply.removeHeader('connection');
   const { retryAfterSeconds } = known.options;
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
   // Client libraries retry every 409 unless told otherwise.

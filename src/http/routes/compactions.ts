@@ -6,7 +6,7 @@ import { callerSignal } from '../caller-signal.js';
 import { decodeKeyCursor, keyPage } from '../cursor.js';
 import { checkedPercent } from '../incoming.js';
 import { presentCompaction, presentCompactResult } from '../present.js';
-import { answer, Cursor, Limit, problems, ref, SessionParams } from '../schemas/common.js';
+import { answer, Cursor, Limit, NoQuery, problems, ref, SessionParams } from '../schemas/common.js';
 import { CompactionPage, CompactResult, CompactSession } from '../schemas/compaction.js';
 import { TENANT } from '../tenant.js';
 
@@ -28,6 +28,7 @@ export const compactionRoutes: FastifyPluginAsyncTypebox = async (app) => {
           'away, the work stops; steps that were committed stand.',
         tags,
         params: SessionParams,
+        querystring: NoQuery,
         body: ref(CompactSession),
         response: {
           200: answer('What was folded, or that there was nothing to fold', ref(CompactResult)),

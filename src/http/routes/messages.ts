@@ -6,7 +6,16 @@ import { listMessages } from '../../sessions/message-list.js';
 import { badCursor, decodeCursor, encodeCursor } from '../cursor.js';
 import { incomingMessages } from '../incoming.js';
 import { iso } from '../present.js';
-import { answer, Cursor, Limit, problems, ref, SessionParams, stringEnum } from '../schemas/common.js';
+import {
+  answer,
+  Cursor,
+  Limit,
+  NoQuery,
+  problems,
+  ref,
+  SessionParams,
+  stringEnum,
+} from '../schemas/common.js';
 import { AppendedMessages, AppendMessages, MessagePage } from '../schemas/message.js';
 import { sendJson } from '../send-json.js';
 import { TENANT } from '../tenant.js';
@@ -41,6 +50,7 @@ export const messageRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'All of them or none, as one contiguous run of `seq`. Messages never change afterwards.',
         tags,
         params: SessionParams,
+        querystring: NoQuery,
         body: ref(AppendMessages),
         response: {
           201: answer('Where the messages stand', ref(AppendedMessages)),

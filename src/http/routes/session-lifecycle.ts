@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { withEtag } from '../etag.js';
-import { problems, SessionParams } from '../schemas/common.js';
+import { NoOptions, NoQuery, problems, ref, SessionParams } from '../schemas/common.js';
 import { theSession } from '../schemas/session.js';
 import { TENANT } from '../tenant.js';
 
@@ -10,7 +10,9 @@ export const sessionLifecycleRoutes: FastifyPluginAsyncTypebox = async (app) => 
   const common = {
     tags: ['Sessions'],
     params: SessionParams,
-    response: { 200: theSession, ...problems(['SESSION_NOT_FOUND'], { body: false }) },
+    querystring: NoQuery,
+    body: ref(NoOptions),
+    response: { 200: theSession, ...problems(['SESSION_NOT_FOUND'], { body: true }) },
   };
 
   app.post(

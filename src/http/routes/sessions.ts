@@ -1,10 +1,19 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { decodeKeyCursor, keyPage } from '../cursor.js';
-import { IfMatch, ifVersion, withEtag } from '../etag.js';
+import { IfMatch, ifVersions, withEtag } from '../etag.js';
 import { checkedPercent, incomingMessages, metadataJson } from '../incoming.js';
 import { presentSession } from '../present.js';
-import { answer, Cursor, Limit, problems, ref, SessionParams, stringEnum } from '../schemas/common.js';
+import {
+  answer,
+  Cursor,
+  Limit,
+  NoQuery,
+  problems,
+  ref,
+  SessionParams,
+  stringEnum,
+} from '../schemas/common.js';
 import { CreateSession, SessionPage, theSession, UpdateSession } from '../schemas/session.js';
 import { TENANT } from '../tenant.js';
 
@@ -20,6 +29,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async (app) => {
         operationId: 'createSession',
         summary: 'Create a session',
         tags,
+        querystring: NoQuery,
         body: ref(CreateSession),
         response: { 201: theSession, ...problems(['SESSION_EXISTS'], { body: true }) },
       },
@@ -28,8 +38,8 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { id, agent, title, compactCount, metadata, messages } = request.body ?? {};
       const session = await sessions.create(TENANT, {
         id: id ?? null,
-        agent: agent ?? null,
-        title: title ?? null,
+        agent: agent?.toWellFormed() ?? null,
+        title: title?.toWellFormed() ?? null,
         compactCount: checkedPercent(compactCount),
         metadata: metadataJson(metadata),
         messages: incomingMessages(messages ?? [], request.rawMessages),
@@ -73,6 +83,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async (app) => {
         summary: 'Read a session',
         tags,
         params: SessionParams,
+        querystring: NoQuery,
         response: { 200: theSession, ...problems(['SESSION_NOT_FOUND'], { body: false }) },
       },
     },
@@ -88,6 +99,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params: SessionParams,
         headers: IfMatch,
+        querystring: NoQuery,
         body: ref(UpdateSession),
         response: {
           200: theSession,
@@ -98,10 +110,10 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async (app) => {
     async (request, reply) => {
       const { title, metadata } = request.body;
       const fields = {
-        ...(title === undefined ? {} : { title }),
+        ...(title === undefined ? {} : { title: title?.toWellFormed() ?? null }),
         ...(metadata === undefined ? {} : { metadata: metadataJson(metadata) }),
       };
-      return withEtag(reply, await sessions.update(TENANT, request.params.id, fields, ifVersion(request)));
+      return withEtag(reply, await sessions.update(TENANT, request.params.id, fields, ifVersions(request)));
     },
   );
 
@@ -114,6 +126,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         params: SessionParams,
         headers: IfMatch,
+        querystring: NoQuery,
         response: {
           204: { description: 'It is gone', type: 'null' },
           ...problems(['SESSION_NOT_FOUND', 'PRECONDITION_FAILED'], { body: false }),
@@ -121,7 +134,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     async (request, reply) => {
-      await sessions.remove(TENANT, request.params.id, ifVersion(request));
+      await sessions.remove(TENANT, request.params.id, ifVersions(request));
       return reply.code(204).send(null);
     },
   );

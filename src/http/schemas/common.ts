@@ -64,6 +64,10 @@ export function optionalBody<S extends TSchema & { type: 'object' }>(fields: S, 
   });
 }
 
+/** The body of operations that take none: left out, or an object without members. */
+export const NoOptions = named('NoOptions', optionalBody(Type.Object({}), [{}]));
+export const NoQuery = Type.Object({}, { additionalProperties: false });
+
 /** A JSON response of the document. */
 export function answer<S extends TSchema>(description: string, schema: S, headers?: Record<string, object>) {
   const content = { 'application/json': { schema } };
