@@ -192,6 +192,12 @@ describe('on a socket', () => {
   it.each([
     ['what is not HTTP', 'nonsense\r\n\r\n', 400, 'VALIDATION_FAILED'],
     [
+      'a request without a host',
+      'GET /sessions HTTP/1.1\r\nconnection: close\r\n\r\n',
+      403,
+      'FORBIDDEN_ORIGIN',
+    ],
+    [
       'headers that are too large',
       `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`,
       431,
