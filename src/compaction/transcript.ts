@@ -96,10 +96,13 @@ function renderPart(part: ContentPart): string {
       return marker('file', stringAt(part['file'], 'filename'));
     case 'input_audio':
       return '[audio]';
+    case 'input_text':
+    case 'output_text':
+      return typeof part.text === 'string' ? part.text : '';
     default:
-      // Forms of text that other APIs have, such as `input_text`.
-      if (typeof part.text === 'string' && part.text !== '') return part.text;
-      return marker(oneLine(part.type), detailOf(part));
+      return [marker(oneLine(part.type), detailOf(part)), part.text]
+        .filter((each) => typeof each === 'string')
+        .join(' ');
   }
 }
 

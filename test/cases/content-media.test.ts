@@ -90,7 +90,7 @@ describe('parts that are not text', () => {
       '[file]',
       '[file]',
       '[refused] I cannot open it',
-      '[holo gram]',
+      '[holo gram] depth',
       'that is all',
     ].join('\n');
     expect(quoted(stub.prompts[0], 'transcript')).toBe(
