@@ -37,8 +37,10 @@ function withWindow(parts: ModelParts, model: string, windowTokens: number | nul
         : { unit: 'tokens', windowTokens },
     maxOutputTokens: endpoint.maxOutputTokens,
     ready: async (signal) => {
-      const window = windowTokens === null ? await windows?.windowOf(model, signal) : null;
-      return withWindow(parts, model, window?.tokens ?? windowTokens);
+      if (windowTokens !== null) return withWindow(parts, model, windowTokens);
+      const window = await windows?.windowOf(model, signal);
+      if (window?.source !== 'learned') return withWindow(parts, model, window?.tokens ?? null);
+      return withWindow({ ...parts, chunkChars: learnedChunk(window.tokens, parts.chunkChars) }, model, null);
     },
     summarize: async (request) => {
       const prompt = summaryPrompt(request);
@@ -59,6 +61,19 @@ function withWindow(parts: ModelParts, model: string, windowTokens: number | nul
       return { ...result, outcome: redact(result.outcome) };
     },
   };
+}
+
+/** Chars of prompt around the transcript, roughly, and the least transcript that is worth a call. */
+const FRAME_CHARS = 3_000;
+const LEAST_CHUNK_CHARS = 1_000;
+
+/**
+ * Transcript per call, in chars, after an endpoint took a prompt of so many tokens and refused a larger one. The
+ * learned size only says where to begin: taken for the window itself, a small one would leave no room for text,
+ * no call would be made, and nothing could ever teach better.
+ */
+function learnedChunk(acceptedTokens: number, chunkChars: number): number {
+  return Math.min(chunkChars, Math.max(LEAST_CHUNK_CHARS, acceptedTokens * 3 - FRAME_CHARS));
 }
 
 /** Tells the finder what the endpoint took or refused; gives back what speaks for a prompt that was cut in silence. */

@@ -69,6 +69,15 @@ describe('the window of the summarizer', () => {
     expect(Math.max(...endpoint.sizes.slice(before))).toBeLessThanOrEqual(6_000);
   });
 
+  it('that was learned and is small never stops what worked', async () => {
+    const endpoint = await startEndpoint(2_200, false);
+    const service = await startService(modelAt(endpoint.url, { WINDOW_DISCOVERY: 'on' }));
+    for (let i = 0; i < 3; i += 1) {
+      const answer = await service.compact(await service.session(turns(12, 1_000)), { compactCount: 99 });
+      expect([answer.status, answer.body.newSize]).toEqual([200, 12]);
+    }
+  });
+
   it('is not asked for by a dry run, nor at all when that is switched off', async () => {
     const endpoint = await startEndpoint(4_000, true);
     const asking = await startService(modelAt(endpoint.url, { WINDOW_DISCOVERY: 'on' }));
