@@ -4,7 +4,7 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARS = 9;
 const RANDOM_CHARS = 14;
 
-export type IdPrefix = 'sess' | 'msg' | 'cmp';
+export type IdPrefix = 'sess' | 'msg' | 'cmp' | 'task';
 
 /**
  * A new id: the prefix, the time in ms (9 chars, so that ids sort roughly by age), and 70 random bits.

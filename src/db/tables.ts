@@ -3,7 +3,8 @@ import type * as sqliteColumns from './columns.sqlite.js';
 
 /**
  * The tables, once for every dialect: `columns` supplies the dialect's column types.
- * Migration 1 creates everything but the three compaction columns of `sessions`; migration 2 adds those.
+ * Migration 1 creates sessions, messages and compactions but for the three compaction columns of `sessions`, which
+ * migration 2 adds; migration 3 adds agents, turns, tasks and idempotency keys.
  */
 export function defineTables(columns: typeof sqliteColumns) {
   const { table, serialKey, rowKey, str, int, float, epochMs, index, uniqueIndex } = columns;
@@ -42,6 +43,19 @@ export function defineTables(columns: typeof sqliteColumns) {
       compact_summary: str(),
       compact_size: int().notNull().default(0),
       compact_count: float().notNull().default(50),
+      /** Random token of the turn that runs on the session, and when its lease runs out by the store's clock. */
+      turn_owner: str(),
+      turn_expires_at: epochMs(),
+      /** Position of the message that opened the turn which runs, waits for results, or failed; null without one. */
+      turn_position: int(),
+      /** A user message below the pointer that no summary covers: contexts repeat it, the next compaction folds it. */
+      carried_position: int(),
+      /** Automatic compactions in a row that failed or gained nothing, and what became of the last of them. */
+      auto_failures: int().notNull().default(0),
+      auto_error: str(),
+      /** Prompt tokens beyond the estimate, as an endpoint last reported them, and at which revision that was. */
+      token_excess: int(),
+      token_excess_revision: int(),
     },
     (t) => [
       uniqueIndex('sessions_tenant_id').on(t.tenant, t.id),
@@ -93,7 +107,7 @@ export function defineTables(columns: typeof sqliteColumns) {
       predecessor_id: str(),
       /** The lease token of the attempt; tells a record at work from one whose process died. */
       lease_owner: str().notNull(),
-      trigger: str({ enum: ['manual'] }).notNull(),
+      trigger: str({ enum: ['manual', 'automatic'] }).notNull(),
       outcome: str({ enum: ['running', 'completed', 'partial', 'failed'] }).notNull(),
       error_code: str(),
       error_detail: str(),
@@ -117,10 +131,130 @@ export function defineTables(columns: typeof sqliteColumns) {
     (t) => [uniqueIndex('compactions_id').on(t.id), index('compactions_session_pk').on(t.session_pk, t.pk)],
   );
 
-  return { sessions, messages, compactions };
+  const agents = table(
+    'agents',
+    {
+      pk: serialKey(),
+      tenant: str().notNull(),
+      name: str().notNull(),
+      /** JSON text of the definition. */
+      definition: str().notNull(),
+      /** Of the file content that was last applied; null for an agent that no file has ever defined. */
+      file_hash: str(),
+      /** When the next scheduled tick is due; null without a schedule. */
+      tick_due_at: epochMs(),
+      created_at: epochMs().notNull(),
+      updated_at: epochMs().notNull(),
+    },
+    (t) => [
+      uniqueIndex('agents_tenant_name').on(t.tenant, t.name),
+      index('agents_tick_due').on(t.tick_due_at),
+    ],
+  );
+
+  const tasks = table(
+    'tasks',
+    {
+      pk: serialKey(),
+      tenant: str().notNull(),
+      id: str().notNull(),
+      session_pk: int()
+        .notNull()
+        .references(() => sessions.pk, { onDelete: 'cascade' }),
+      agent: str().notNull(),
+      kind: str({ enum: ['task', 'tick'] }).notNull(),
+      status: str({
+        enum: ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled', 'interrupted'],
+      }).notNull(),
+      /** JSON text of the input: a string, or a list of parts. */
+      input: str().notNull(),
+      /** Position of the message that its open turn began with; null before the input is stored. */
+      turn_position: int(),
+      /** Position of the tool group whose results it waits for, and its calls as JSON text. */
+      wait_position: int(),
+      wait_calls: str(),
+      /** JSON text of what the last resume brought, until it is stored as messages; and the hash of that request. */
+      resume_input: str(),
+      resume_hash: str(),
+      /** JSON text of the last assistant message of a completed task. */
+      result: str(),
+      finish_reason: str(),
+      error_code: str(),
+      error_detail: str(),
+      input_tokens: int().notNull().default(0),
+      output_tokens: int().notNull().default(0),
+      /** Next `seq` of its events. */
+      event_count: int().notNull().default(0),
+      /** Random token of the process that runs it, and when its lease runs out by the store's clock. */
+      owner: str(),
+      lease_expires_at: epochMs(),
+      created_at: epochMs().notNull(),
+      updated_at: epochMs().notNull(),
+      started_at: epochMs(),
+      finished_at: epochMs(),
+    },
+    (t) => [
+      uniqueIndex('tasks_tenant_id').on(t.tenant, t.id),
+      index('tasks_tenant_pk').on(t.tenant, t.pk),
+      index('tasks_tenant_agent_pk').on(t.tenant, t.agent, t.pk),
+      index('tasks_session_pk').on(t.session_pk, t.pk),
+      // Partial: what is to be started or watched is few beside what is over.
+      index('tasks_active').on(t.status, t.pk).where(sql`status IN ('queued', 'running')`),
+    ],
+  );
+
+  const task_events = table(
+    'task_events',
+    {
+      pk: serialKey(),
+      task_pk: int()
+        .notNull()
+        .references(() => tasks.pk, { onDelete: 'cascade' }),
+      seq: int().notNull(),
+      type: str().notNull(),
+      /** JSON text of an object. */
+      data: str().notNull(),
+      created_at: epochMs().notNull(),
+    },
+    (t) => [uniqueIndex('task_events_task_seq').on(t.task_pk, t.seq)],
+  );
+
+  const idempotency_keys = table(
+    'idempotency_keys',
+    {
+      pk: serialKey(),
+      tenant: str().notNull(),
+      key: str().notNull(),
+      /** Hash of method, path and body. */
+      fingerprint: str().notNull(),
+      /** `released`: its work ended without an answer, and the same request may go on with it. */
+      status: str({ enum: ['running', 'released', 'answered'] }).notNull(),
+      /** Random token of the request at work, and when its lease runs out by the store's clock. */
+      owner: str(),
+      lease_expires_at: epochMs(),
+      /** The session and the position of the message that the request has stored. No reference: it outlives both. */
+      session_pk: int(),
+      position: int(),
+      answer_status: int(),
+      answer_location: str(),
+      answer_body: str(),
+      created_at: epochMs().notNull(),
+      expires_at: epochMs().notNull(),
+    },
+    (t) => [
+      uniqueIndex('idempotency_keys_tenant_key').on(t.tenant, t.key),
+      index('idempotency_keys_expires').on(t.expires_at),
+    ],
+  );
+
+  return { sessions, messages, compactions, agents, tasks, task_events, idempotency_keys };
 }
 
 export type Tables = ReturnType<typeof defineTables>;
 export type SessionRow = Tables['sessions']['$inferSelect'];
 export type MessageRow = Tables['messages']['$inferSelect'];
 export type CompactionRow = Tables['compactions']['$inferSelect'];
+export type AgentRow = Tables['agents']['$inferSelect'];
+export type TaskRow = Tables['tasks']['$inferSelect'];
+export type TaskEventRow = Tables['task_events']['$inferSelect'];
+export type IdempotencyRow = Tables['idempotency_keys']['$inferSelect'];

@@ -55,7 +55,7 @@ describe('migrating at boot', () => {
   it('creates the tables without the compaction columns first, then adds them', () => {
     expect(columns(databaseOfFirstMigration())).toEqual([]);
     const connection = openWriter(join(temporaryFolder(), 'new.db'));
-    expect(migrate(connection, migrationsFolder())).toBe(2);
+    expect(migrate(connection, migrationsFolder())).toBe(3);
     expect(migrate(connection, migrationsFolder())).toBe(0);
     connection.close();
   });
@@ -111,7 +111,7 @@ describe('migrating at boot', () => {
         message_count: 3,
       });
       const recorded = service.sql('SELECT count(*) AS n FROM __drizzle_migrations');
-      expect(recorded).toEqual([{ n: 2 }]);
+      expect(recorded).toEqual([{ n: 3 }]);
       await service.close();
     }
   });
@@ -182,7 +182,7 @@ describe('migrating at boot', () => {
     ];
     writeFileSync(join(folder, 'meta/_journal.json'), JSON.stringify({ ...journal, entries }));
     const connection = openWriter(file);
-    expect(migrate(connection, folder)).toBe(2);
+    expect(migrate(connection, folder)).toBe(3);
     expect(connection.prepare('SELECT count(*) AS n FROM messages').get()).toEqual({ n: 3 });
     expect(connection.pragma('foreign_keys', { simple: true })).toBe(1);
     connection.close();

@@ -51,7 +51,9 @@ export const Compaction = named(
     predecessor_id: nullable(
       Type.String({ description: 'The compaction whose summary this one went on from' }),
     ),
-    trigger: stringEnum(['manual']),
+    trigger: stringEnum(['manual', 'automatic'], {
+      description: '`automatic`: before a model call of a turn, when the context came near its limit',
+    }),
     outcome: stringEnum(['running', 'completed', 'partial', 'failed'], {
       description: '`partial`: failed, but steps before the failure are committed',
     }),
