@@ -108,3 +108,10 @@ export function fieldError(where: FieldError['in'], pointer: string, message: st
     errors: [{ in: where, pointer, message }],
   });
 }
+
+/** @param restMs ms until the lease of the turn at work runs out; it may end sooner */
+export function sessionBusy(restMs: number): AppError {
+  return new AppError('SESSION_BUSY', 'A turn or task runs on the session', {
+    retryAfterSeconds: Math.max(1, Math.ceil(restMs / 1_000)),
+  });
+}

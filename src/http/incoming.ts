@@ -1,7 +1,7 @@
 import type { ChatMessage } from '../compaction/measure.js';
 import { isPercent } from '../compaction/percent.js';
 import { fieldError } from '../errors.js';
-import type { IncomingMessage } from '../sessions/session-service.js';
+import type { IncomingMessage } from '../sessions/append.js';
 
 /** What a valid body still needs before a service can take it: the checks that JSON Schema cannot say. */
 

@@ -1,35 +1,19 @@
-import { type ChatMessage, isSystem } from '../compaction/measure.js';
-import { DEFAULT_PERCENT } from '../compaction/percent.js';
-import { insertMessage, openGroupStart } from '../db/repositories/messages.js';
 import {
   changeSession,
   emptySession,
   findSession,
   findSessionEnd,
-  growSession,
-  insertSession,
   listSessions,
   removeSession,
-  type SessionEnd,
   type SessionFilter,
 } from '../db/repositories/sessions.js';
-import type { Db, Store } from '../db/store.js';
+import { turnRest } from '../db/repositories/turn-leases.js';
+import type { Store } from '../db/store.js';
 import type { SessionRow } from '../db/tables.js';
-import { AppError } from '../errors.js';
+import { AppError, sessionBusy } from '../errors.js';
 import { newId } from '../ids.js';
-import { type NumberedMessage, type Numbering, numberMessages } from './number-messages.js';
-
-/** A message to store: what it says, and its JSON text word for word. */
-export interface IncomingMessage {
-  readonly message: ChatMessage;
-  readonly json: string;
-}
-
-export interface StoredMessage extends Pick<NumberedMessage, 'seq' | 'position' | 'chars'> {
-  readonly id: string;
-  /** Ms since the epoch. */
-  readonly created_at: number;
-}
+import { appendTo, type IncomingMessage, type StoredMessage } from './append.js';
+import { createSession } from './new-session.js';
 
 export interface NewSessionRequest {
   readonly id: string | null;
@@ -55,32 +39,13 @@ export class SessionService {
   async create(tenant: string, request: NewSessionRequest): Promise<SessionRow> {
     const now = this.#clock();
     const id = request.id ?? newId('sess', now);
+    const { agent, title, compactCount, metadata, messages } = request;
     try {
       return await this.#store.tx(async (db) => {
-        const session = await insertSession(db, {
-          tenant,
-          id,
-          agent: request.agent,
-          title: request.title,
-          metadata: request.metadata,
-          compact_count: request.compactCount ?? DEFAULT_PERCENT,
-          kind: 'manual',
-          status: 'open',
-          message_count: 0,
-          conversation_count: 0,
-          total_chars: 0,
-          input_tokens: 0,
-          output_tokens: 0,
-          revision: 0,
-          version: 1,
-          created_at: now,
-          updated_at: now,
-        });
-        if (request.messages.length === 0) return session;
-        const { next } = await this.#insert(db, session, request.messages, now);
-        const { messageCount, conversationCount, totalChars } = next;
-        const countBefore = session.conversation_count;
-        await growSession(db, session.pk, { messageCount, conversationCount, totalChars, countBefore }, now);
+        const fields = { tenant, id, kind: 'manual', agent, title, compactCount, metadata } as const;
+        const session = await createSession(db, fields, now);
+        if (messages.length === 0) return session;
+        await appendTo(db, session, messages, now);
         return found(await findSession(db, tenant, id), id);
       });
     } catch (error) {
@@ -99,17 +64,13 @@ export class SessionService {
     return listSessions(this.#store.read, filter, beforePk, limit);
   }
 
-  /** Appends messages as one contiguous run of `seq`. SESSION_CLOSED on a closed session. */
+  /** Appends messages as one contiguous run of `seq`. SESSION_CLOSED on a closed session, SESSION_BUSY in a turn. */
   append(tenant: string, id: string, messages: readonly IncomingMessage[]): Promise<StoredMessage[]> {
     return this.#store.tx(async (db) => {
       const session = found(await findSessionEnd(db, tenant, id), id);
       if (session.status === 'closed') throw new AppError('SESSION_CLOSED', `Session ${id} is closed`);
-      const now = this.#clock();
-      const { stored, next } = await this.#insert(db, session, messages, now);
-      const { messageCount, conversationCount, totalChars } = next;
-      const countBefore = session.conversation_count;
-      await growSession(db, session.pk, { messageCount, conversationCount, totalChars, countBefore }, now);
-      return stored;
+      refuseBusy(session.turn_rest);
+      return appendTo(db, session, messages, this.#clock());
     });
   }
 
@@ -127,11 +88,12 @@ export class SessionService {
     });
   }
 
-  /** Closes or reopens; does nothing to a session that is so already. */
+  /** Closes or reopens; does nothing to a session that is so already. SESSION_BUSY while a turn runs on it. */
   setStatus(tenant: string, id: string, status: SessionRow['status']): Promise<SessionRow> {
     return this.#store.tx(async (db) => {
       const session = found(await findSession(db, tenant, id), id);
       if (session.status === status) return session;
+      refuseBusy(await turnRest(db, session.pk));
       const now = this.#clock();
       const closed_at = status === 'closed' ? now : null;
       return found(await changeSession(db, session.pk, { status, closed_at }, now), id);
@@ -142,6 +104,7 @@ export class SessionService {
   reset(tenant: string, id: string): Promise<SessionRow> {
     return this.#store.tx(async (db) => {
       const session = found(await findSession(db, tenant, id), id);
+      refuseBusy(await turnRest(db, session.pk));
       return found(await emptySession(db, session.pk, this.#clock()), id);
     });
   }
@@ -153,43 +116,16 @@ export class SessionService {
       await removeSession(db, session.pk);
     });
   }
-
-  async #insert(
-    db: Db,
-    session: SessionEnd,
-    incoming: readonly IncomingMessage[],
-    now: number,
-  ): Promise<{ stored: StoredMessage[]; next: Numbering }> {
-    const { numbered, next } = numberMessages(
-      incoming.map(({ message }) => message),
-      {
-        messageCount: session.message_count,
-        conversationCount: session.conversation_count,
-        totalChars: session.total_chars,
-        openGroupStart: startsWithResult(incoming)
-          ? await openGroupStart(db, session.pk, session.conversation_count)
-          : null,
-      },
-    );
-    const stored: StoredMessage[] = [];
-    for (const [index, message] of numbered.entries()) {
-      const row = { ...message, id: newId('msg', now), created_at: now };
-      await insertMessage(db, { ...row, session_pk: session.pk, body: incoming[index]?.json ?? '' });
-      const { id, seq, position, chars, created_at } = row;
-      stored.push({ id, seq, position, chars, created_at });
-    }
-    return { stored, next };
-  }
-}
-
-/** Whether it matters what the conversation ended with: only results join a group that is there already. */
-function startsWithResult(incoming: readonly IncomingMessage[]): boolean {
-  return incoming.find(({ message }) => !isSystem(message.role))?.message.role === 'tool';
 }
 
 function found<Row>(session: Row | null, id: string): Row {
   if (session === null) throw new AppError('SESSION_NOT_FOUND', `There is no session ${id}`);
   return session;
+}
+
+/** What a turn reads and writes must not change under it. */
+function refuseBusy(restMs: number): void {
+  if (restMs > 0) throw sessionBusy(restMs);
 }
 
 function requireVersion(session: SessionRow, ifVersions: readonly number[] | null): void {

@@ -7,7 +7,7 @@ import type { SessionRow, Tables } from '../tables.js';
 
 export type NewSession = Tables['sessions']['$inferInsert'];
 
-const statements = perDb(({ orm, tables: { sessions } }) => ({
+const statements = perDb(({ orm, nowMs, tables: { sessions } }) => ({
   find: orm
     .select()
     .from(sessions)
@@ -20,6 +20,7 @@ const statements = perDb(({ orm, tables: { sessions } }) => ({
       message_count: sessions.message_count,
       conversation_count: sessions.conversation_count,
       total_chars: sessions.total_chars,
+      turn_rest: sql<number>`coalesce(${sessions.turn_expires_at} - ${nowMs}, 0)`,
     })
     .from(sessions)
     .where(and(eq(sessions.tenant, sql.placeholder('tenant')), eq(sessions.id, sql.placeholder('id'))))
@@ -49,7 +50,10 @@ export async function findSession(db: Db, tenant: string, id: string): Promise<S
 export type SessionEnd = Pick<
   SessionRow,
   'pk' | 'status' | 'message_count' | 'conversation_count' | 'total_chars'
->;
+> & {
+  /** Ms until the lease of a turn at work runs out; 0 or less when none is. */
+  readonly turn_rest: number;
+};
 
 export async function findSessionEnd(db: Db, tenant: string, id: string): Promise<SessionEnd | null> {
   const [row] = await statements(db).end.execute({ tenant, id });
@@ -113,6 +117,12 @@ export async function emptySession(db: Db, pk: number, nowMs: number): Promise<S
       current_compaction_id: null,
       lease_owner: null,
       lease_expires_at: null,
+      turn_position: null,
+      carried_position: null,
+      auto_failures: 0,
+      auto_error: null,
+      token_excess: null,
+      token_excess_revision: null,
       updated_at: nowMs,
       revision: sql`${sessions.revision} + 1`,
       version: sql`${sessions.version} + 1`,
