@@ -26,8 +26,8 @@ export const context: Benchmark = {
     const naive = new Database(path, { readonly: true });
     try {
       const ways = {
-        'no page cache': readsOf(new ContextService(store, 0)),
-        'page cache': readsOf(new ContextService(store, 64 * 1024 * 1024)),
+        'no page cache': readsOf(new ContextService(store, settings(0))),
+        'page cache': readsOf(new ContextService(store, settings(64 * 1024 * 1024))),
         'naive: load all, parse, slice': (size: Size) => naiveReads(naive, size),
       };
       const rows: ReportRow[] = [];
@@ -53,6 +53,8 @@ export const context: Benchmark = {
     }
   },
 };
+
+const settings = (cacheBytes: number) => ({ cacheBytes, wire: {}, promptOf: async () => null });
 
 function readsOf(service: { read(tenant: string, id: string): Promise<unknown> }) {
   return (size: Size) => medianTime(READS, () => service.read(TENANT, sessionId(size)));

@@ -33,7 +33,11 @@ export function createServices(parts: ServiceParts): Services {
   return {
     store,
     sessions: new SessionService(store, clock),
-    contexts: new ContextService(store, parts.contextCacheBytes, parts.wire),
+    contexts: new ContextService(store, {
+      cacheBytes: parts.contextCacheBytes,
+      wire: parts.wire,
+      promptOf: async () => null,
+    }),
     compaction: new CompactionService({ store, clock, summarizerFor, logger, settings: parts.compaction }),
   };
 }

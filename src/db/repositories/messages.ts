@@ -106,6 +106,18 @@ export async function messageAt(db: Db, sessionPk: number, position: number): Pr
   return row ?? null;
 }
 
+/** The conversation message at `position`, body included; null when there is none. */
+export async function messageWithBody(db: Db, sessionPk: number, position: number) {
+  const { messages } = db.tables;
+  const placed = await messageAt(db, sessionPk, position);
+  if (placed === null) return null;
+  const [row] = await db.orm
+    .select({ body: messages.body, chars: messages.chars, text_bytes: messages.text_bytes })
+    .from(messages)
+    .where(and(eq(messages.session_pk, sessionPk), eq(messages.seq, placed.seq)));
+  return row ?? null;
+}
+
 /** Start of the tool group that a tool message appended now would belong to; null when it would be an orphan. */
 export async function openGroupStart(
   db: Db,
