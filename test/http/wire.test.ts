@@ -59,6 +59,31 @@ describe('the context in the form that endpoints take', () => {
     expect(await service.messages(id)).toEqual(broken);
   });
 
+  it('has arguments unwrapped, and calls with ids of their own, whose results follow them', async () => {
+    const call = (args: string): ChatMessage => ({
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'call_0', type: 'function', function: { name: 'lookup', arguments: args } }],
+    });
+    const service = await startService();
+    const id = await service.session([
+      user('Which ferry?'),
+      call('"{\\"id\\":2512292042121000001}"'),
+      result('call_0', '1'),
+      call('{"a":"\\ud83d"}'),
+      result('call_0', '2'),
+    ]);
+    const { body } = await service.call('GET', `/sessions/${id}/context?form=wire`);
+    const sent = body.messages.flatMap(({ tool_calls }) => tool_calls ?? []);
+    expect(sent.map((one) => one.function?.arguments)).toEqual([
+      '{"id":2512292042121000001}',
+      '{"a":"\\ufffd"}',
+    ]);
+    const ids = sent.map((one) => one.id);
+    expect(new Set(ids).size).toBe(2);
+    expect(body.messages.flatMap(({ tool_call_id }) => tool_call_id ?? [])).toEqual(ids);
+  });
+
   it('holds the summary once, and its tail', async () => {
     const stub = await startModelStub(() => ({ content: 'SUM-9' }));
     const service = await startService(modelAt(stub.url));

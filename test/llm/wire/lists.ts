@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { WireOptions } from '../../../src/llm/wire/options.js';
+import { wireToolNames } from '../../../src/llm/wire/tool-names.js';
 import type { StoredMessage } from '../../../src/llm/wire/wire-message.js';
 
 /** Arbitrary lists for the properties of the clean-up: all that validation lets in, and old data. */
@@ -33,8 +34,20 @@ const call = fc.record(
     type: fc.constant('function'),
     function: fc.record(
       {
-        name: fc.constantFrom('look_up', ''),
-        arguments: fc.constantFrom('{}', '{"n":2512292042121000001}', '', '[]', 'null', '{"a', '"{}"', {}),
+        name: fc.constantFrom('look_up', '', 'files.read', 'files/read', 'ä'.repeat(70)),
+        arguments: fc.constantFrom(
+          '{}',
+          '{"n":2512292042121000001}',
+          '',
+          '[]',
+          'null',
+          '{"a',
+          '"{}"',
+          '"{\\"a\\":\\"\\\\ud83d\\"}"',
+          '{"\\ude00":"\\ud83d\\n"}',
+          {},
+          { half: '\ud83d' },
+        ),
       },
       { requiredKeys: [] },
     ),
@@ -45,7 +58,7 @@ const call = fc.record(
 
 const fields = {
   content,
-  name: fc.constantFrom('anna', 'ben', null),
+  name: fc.constantFrom('anna', 'ben', '', 'b e n', null),
   refusal: fc.oneof(fc.constant(null), fc.constant('No.'), someText),
   reasoning_content: someText,
 };
@@ -77,6 +90,7 @@ export const askingList = anyList
   .filter((messages) => messages.some(({ role }) => role === 'user'));
 
 const flag = fc.boolean();
+const names = ['look_up', 'files.read', wireToolNames([]).toWire('files.read')];
 export const anyOptions: fc.Arbitrary<WireOptions> = fc.record(
   {
     keepDeveloper: flag,
@@ -85,6 +99,11 @@ export const anyOptions: fc.Arbitrary<WireOptions> = fc.record(
     strictAlternation: flag,
     bridgeToolToUser: flag,
     singleSystem: flag,
+    noSystemRole: flag,
+    textBeforeCalls: flag,
+    portableNames: flag,
+    toolNames: fc.constant(wireToolNames(names)),
+    resultNames: flag,
     stringContent: flag,
     shortCallIds: flag,
     dropName: flag,

@@ -25,12 +25,40 @@ describe('the developer role', () => {
 });
 
 describe('call arguments', () => {
-  it.each(['{}', ' {"a": 1.0} ', '{"id":2512292042121000001}', '{"a":1,"a":2}', '{"text":"\\ud83d"}'])(
-    '%j stay as they are',
-    (text) => {
-      expect(called(text)?.function?.arguments).toBe(text);
-    },
-  );
+  it.each([
+    '{}',
+    ' {"a": 1.0} ',
+    '{"id":2512292042121000001}',
+    '{"a":1,"a":2}',
+    '{"text":"\\uD83D\\ude00"}',
+    '{"text":"\\\\ud83d is an escape"}',
+    '{"text":"\\u00d8\\ud7ff\\ue000"}',
+  ])('%j stay as they are', (text) => {
+    expect(called(text)?.function?.arguments).toBe(text);
+  });
+
+  it.each([
+    ['{"a":"\\ud800"}', '{"a":"\\ufffd"}'],
+    ['{"a":"\\uDE00 \\uD83D"}', '{"a":"\\ufffd \\ufffd"}'],
+    ['{"a":"\\ud83d\\ud83d\\ude00\\ude00"}', '{"a":"\\ufffd\\ud83d\\ude00\\ufffd"}'],
+    ['{"a":"\\\\\\ud83d"}', '{"a":"\\\\\\ufffd"}'],
+    ['{"a":"\\ud83d\\n\\ude00"}', '{"a":"\\ufffd\\n\\ufffd"}'],
+    ['{"\\ud83d":1, "id":2512292042121000001}', '{"\\ufffd":1, "id":2512292042121000001}'],
+  ])('%j have no escape of half a surrogate pair: %j', (text, sent) => {
+    expect(called(text)?.function?.arguments).toBe(sent);
+  });
+
+  it.each([
+    [JSON.stringify('{"a":1}'), '{"a":1}'],
+    [JSON.stringify('{"id":2512292042121000001}'), '{"id":2512292042121000001}'],
+    [` ${JSON.stringify('{"a":"\\ud83d"}')} `, '{"a":"\\ufffd"}'],
+    ['"{\\"a\\":\\"\\ud83d\\"}"', '{"a":"\ufffd"}'],
+    [JSON.stringify(JSON.stringify('{"a":1}')), '{}'],
+    [JSON.stringify('{"a'), '{}'],
+    [JSON.stringify('[1]'), '{}'],
+  ])('%j, encoded twice, are unwrapped: %j', (text, sent) => {
+    expect(called(text)?.function?.arguments).toBe(sent);
+  });
 
   it.each(['{"path":"a', '', '[]', 'null', '"{}"', '7', '{} {}', [1], null, undefined, 7, true])(
     '%j become an empty object',
@@ -83,6 +111,7 @@ describe('fields that say nothing', () => {
       { role: 'assistant', content: 'hi', tool_calls: null, name: null, refusal: null, tool_call_id: null },
       { role: 'assistant', content: 'hi' },
     ],
+    ['a name that is empty', { role: 'user', content: 'hi', name: '' }, user('hi')],
     ['calls of a user', { role: 'user', content: 'hi', tool_calls: [{ id: 'c1' }] }, user('hi')],
     ['the call id of a user', { role: 'user', content: 'hi', tool_call_id: 'c1' }, user('hi')],
   ])('%s are not sent', (_, stored, sent) => {

@@ -3,6 +3,11 @@ import { cleanForWire } from '../../../src/llm/wire/clean-for-wire.js';
 import type { StoredMessage } from '../../../src/llm/wire/wire-message.js';
 import { assistant, calls, result, system, user } from '../../support/messages.js';
 
+/** The id that a call `x` gets when one before it has taken `x`. */
+const X2 = 'UxJN1fE4G';
+/** The ids that the first two calls without one get. */
+const EMPTY_1 = 'yyeHJtzNX';
+const EMPTY_2 = 'HCGteRCu6';
 const NONE = '(no result recorded)';
 
 type Row = [name: string, stored: StoredMessage[], sent: StoredMessage[]];
@@ -79,12 +84,32 @@ describe('results', () => {
     [
       'answer the nearest of several calls with one id',
       [user('a'), calls(['x']), user('b'), calls(['x']), result('x', '1'), result('x', '2')],
-      [user('a'), calls(['x']), result('x', NONE), user('b'), calls(['x']), result('x', '1')],
+      [user('a'), calls(['x']), result('x', NONE), user('b'), calls([X2]), result(X2, '1')],
     ],
     [
       'answer one each of the calls of one message that share an id',
       [user('a'), calls(['x', 'x']), result('x', '1'), result('x', '2'), result('x', '3')],
-      [user('a'), calls(['x', 'x']), result('x', '1'), result('x', '2')],
+      [user('a'), calls(['x', X2]), result('x', '1'), result(X2, '2')],
+    ],
+    [
+      'answer one each of the calls of one step that share an id, in their order',
+      [user('a'), calls(['x']), calls(['x']), result('x', '1'), result('x', '2'), result('x', '3')],
+      [user('a'), calls(['x']), result('x', '1'), calls([X2]), result(X2, '2')],
+    ],
+    [
+      'answer one each of the calls of one step that have no id',
+      [user('a'), calls(['']), calls(['']), result('', '1'), result('', '2')],
+      [user('a'), calls([EMPTY_1]), result(EMPTY_1, '1'), calls([EMPTY_2]), result(EMPTY_2, '2')],
+    ],
+    [
+      'leave the first of a step open when there are too few',
+      [user('a'), calls(['x']), calls(['x']), result('x', '1')],
+      [user('a'), calls(['x']), result('x', NONE), calls([X2]), result(X2, '1')],
+    ],
+    [
+      'are kept apart by their ids when turns count from the start',
+      [user('a'), calls(['x']), result('x', '1'), assistant('b'), user('c'), calls(['x']), result('x', '2')],
+      [user('a'), calls(['x']), result('x', '1'), assistant('b'), user('c'), calls([X2]), result(X2, '2')],
     ],
     [
       'do not answer a call that a user message claims to make',

@@ -22,12 +22,16 @@ describe('calls without a result', () => {
     [
       'get one for each that shares an id',
       [user('a'), calls(['x', 'x']), result('x', '1')],
-      [user('a'), calls(['x', 'x']), result('x', '1'), result('x', NONE)],
+      [user('a'), calls(['x', 'UxJN1fE4G']), result('x', '1'), result('UxJN1fE4G', NONE)],
     ],
     [
-      'get one with an empty id when they have none',
+      'get one and an id when they have none',
       [user('a'), { role: 'assistant', content: null, tool_calls: [{ type: 'function' }] }],
-      [user('a'), { role: 'assistant', content: null, tool_calls: [{ type: 'function' }] }, result('', NONE)],
+      [
+        user('a'),
+        { role: 'assistant', content: null, tool_calls: [{ id: 'yyeHJtzNX', type: 'function' }] },
+        result('yyeHJtzNX', NONE),
+      ],
     ],
   ])('%s', (_, stored, sent) => {
     expect(cleanForWire(stored)).toEqual(sent);

@@ -49,10 +49,17 @@ function isSilent({ role, content, tool_calls }: WireMessage): boolean {
   return role === 'assistant' && tool_calls === undefined && content?.toString().trim() === '';
 }
 
-/** Whether a result is the first for the nearest call before it that has its id; ids are unique in a message. */
+/**
+ * Whether a result is one of the first for the nearest call before it that has its id: as many are taken as there
+ * are such calls directly one after another. Ids are unique in a message.
+ */
 function answersOpenCall(messages: readonly WireMessage[], index: number): boolean {
   const id = messages[index]?.tool_call_id;
-  const before = messages.slice(0, index);
-  const home = before.findLastIndex(({ tool_calls }) => tool_calls?.some((call) => call.id === id));
-  return home >= 0 && before.slice(home).every(({ tool_call_id }) => tool_call_id !== id);
+  const has = (message: WireMessage | undefined) =>
+    message?.tool_calls?.some((call) => call.id === id) === true;
+  const home = messages.slice(0, index).findLastIndex(has);
+  if (home < 0) return false;
+  const step = messages.slice(0, home + 1);
+  const open = step.slice(step.findLastIndex(({ tool_calls }) => !tool_calls?.length) + 1).filter(has).length;
+  return messages.slice(home, index).filter(({ tool_call_id }) => tool_call_id === id).length < open;
 }
