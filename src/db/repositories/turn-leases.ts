@@ -77,3 +77,37 @@ function holdsTurn(db: Db, sessionPk: number, owner: string) {
     gt(sessions.turn_expires_at, db.nowMs),
   );
 }
+
+/** Marks where the turn that holds the session began. */
+export async function openTurnAt(db: Db, sessionPk: number, owner: string, position: number): Promise<void> {
+  const { sessions } = db.tables;
+  await db.orm
+    .update(sessions)
+    .set({ turn_position: position })
+    .where(and(eq(sessions.pk, sessionPk), eq(sessions.turn_owner, owner)));
+}
+
+/** Adds what a turn's model call used to the session's counts. */
+export async function countTokens(
+  db: Db,
+  sessionPk: number,
+  { input, output }: { readonly input: number; readonly output: number },
+): Promise<void> {
+  const { sessions } = db.tables;
+  await db.orm
+    .update(sessions)
+    .set({
+      input_tokens: sql`${sessions.input_tokens} + ${input}`,
+      output_tokens: sql`${sessions.output_tokens} + ${output}`,
+    })
+    .where(eq(sessions.pk, sessionPk));
+}
+
+/** Remembers by how much the endpoint counted more than was estimated, at this revision of the session. */
+export async function noteExcess(db: Db, sessionPk: number, tokens: number, revision: number): Promise<void> {
+  const { sessions } = db.tables;
+  await db.orm
+    .update(sessions)
+    .set({ token_excess: tokens, token_excess_revision: revision })
+    .where(eq(sessions.pk, sessionPk));
+}

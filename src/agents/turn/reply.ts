@@ -1,0 +1,49 @@
+import type { ChatMessage } from '../../compaction/measure.js';
+import { AppError } from '../../errors.js';
+import type { Completion } from '../../llm/outcome.js';
+
+/**
+ * A model's reply as the message that is stored. Half a tool call is never stored: somebody would run it. A reply
+ * with nothing in it is refused as well, since endpoints refuse it when it comes back in the history.
+ *
+ * @throws AppError REPLY_TRUNCATED, EMPTY_REPLY
+ */
+export function replyMessage(reply: Completion): ChatMessage {
+  const { text, refusal, toolCalls, finishReason, reasoning } = reply;
+  if (toolCalls.length > 0 && finishReason === 'length' && toolCalls.some(isHalf)) {
+    throw new AppError('REPLY_TRUNCATED', 'The output limit cut the reply inside a tool call');
+  }
+  if (toolCalls.length === 0 && text.trim() === '' && refusal === null) {
+    throw new AppError('EMPTY_REPLY', emptyDetail(finishReason));
+  }
+  return {
+    role: 'assistant',
+    content: text === '' ? null : text,
+    ...(refusal === null ? {} : { refusal }),
+    // Some vendors refuse a tool round whose reasoning does not come back with it.
+    ...(reasoning === null || toolCalls.length === 0 ? {} : { reasoning_content: reasoning }),
+    ...(toolCalls.length === 0
+      ? {}
+      : {
+          tool_calls: toolCalls.map(({ id, name, arguments: args }) => ({
+            id,
+            type: 'function',
+            function: { name, arguments: args },
+          })),
+        }),
+  };
+}
+
+function isHalf({ arguments: args }: { readonly arguments: string }): boolean {
+  try {
+    JSON.parse(args);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function emptyDetail(finishReason: string | null): string {
+  const cause = finishReason === null ? '' : ` (finish_reason ${finishReason})`;
+  return `The model answered with neither text nor a tool call${cause}`;
+}
