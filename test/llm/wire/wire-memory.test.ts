@@ -48,6 +48,8 @@ describe('what endpoints have been found to want', () => {
     expect(memory.optionsFor('a')).toEqual({ stripReasoning: false });
     expect(memory.learn('a', "property 'reasoning_content' is unsupported")).toBe(false);
     expect(memory.optionsFor('a')).toEqual({ stripReasoning: false });
+    expect(memory.learn('a', `property 'reasoning_content' is unsupported. ${SYSTEM_FIRST}`)).toBe(true);
+    expect(memory.optionsFor('a')).toEqual({ stripReasoning: false, singleSystem: true });
   });
 
   it('is forgotten for the key that was unused longest, beyond the limit', () => {
