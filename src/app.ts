@@ -8,6 +8,7 @@ import { openapi } from './http/plugins/openapi.js';
 import { originGuard } from './http/plugins/origin-guard.js';
 import { problemDetails, sendProblem } from './http/plugins/problem-details.js';
 import { schemaController } from './http/plugins/validation.js';
+import { agentRoutes } from './http/routes/agents.js';
 import { compactionRoutes } from './http/routes/compactions.js';
 import { contextRoutes } from './http/routes/context.js';
 import { healthRoutes } from './http/routes/health.js';
@@ -94,6 +95,7 @@ export async function buildApp(
   await app.register(messageRoutes);
   await app.register(contextRoutes);
   await app.register(compactionRoutes);
+  await app.register(agentRoutes);
   await app.register(healthRoutes);
   await app.ready();
   return app;

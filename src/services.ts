@@ -1,3 +1,5 @@
+import { AgentService, findDefinition, percentOfAgent } from './agents/agent-service.js';
+import { systemPromptOf } from './agents/definition.js';
 import { CompactionService, type CompactionSettings } from './compaction/service.js';
 import type { Summarizer } from './compaction/summarizer.js';
 import type { Store } from './db/store.js';
@@ -26,18 +28,23 @@ export interface Services {
   readonly sessions: SessionService;
   readonly contexts: ContextService;
   readonly compaction: CompactionService;
+  readonly agents: AgentService;
 }
 
 export function createServices(parts: ServiceParts): Services {
   const { store, clock, summarizerFor, logger } = parts;
   return {
     store,
-    sessions: new SessionService(store, clock),
+    sessions: new SessionService(store, clock, percentOfAgent),
     contexts: new ContextService(store, {
       cacheBytes: parts.contextCacheBytes,
       wire: parts.wire,
-      promptOf: async () => null,
+      promptOf: async (db, tenant, agent) => {
+        const definition = await findDefinition(db, tenant, agent);
+        return definition === null ? null : systemPromptOf(definition);
+      },
     }),
     compaction: new CompactionService({ store, clock, summarizerFor, logger, settings: parts.compaction }),
+    agents: new AgentService(store, clock),
   };
 }

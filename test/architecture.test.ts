@@ -18,7 +18,9 @@ const folderOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? 
 
 /** Folders of ours that each folder may import from. Files at the top of src may import anything. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  http: ['http', 'compaction', 'sessions', 'db', 'json', 'llm', ''],
+  http: ['http', 'agents', 'idempotency', 'compaction', 'sessions', 'db', 'json', 'llm', ''],
+  agents: ['agents', 'sessions', 'compaction', 'idempotency', 'db', 'llm', ''],
+  idempotency: ['idempotency', 'db', ''],
   sessions: ['sessions', 'compaction', 'db', 'llm', ''],
   compaction: ['compaction', 'db', 'llm', ''],
   summarizer: ['summarizer', 'compaction', 'llm', ''],
@@ -37,6 +39,7 @@ const TOOLS = ['cli', 'doctor'];
 
 const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   http: [/^fastify/, /^@fastify\//, /^typebox/, /^openapi-types$/],
+  agents: [/^typebox/],
   db: [/^drizzle-orm/, /^better-sqlite3$/],
   llm: [/^undici$/, /^eventsource-parser/],
 };

@@ -24,7 +24,7 @@ export async function createDataset(path: string): Promise<void> {
   );
   const store = openSqliteStore(path);
   try {
-    const sessions = new SessionService(store, Date.now);
+    const sessions = new SessionService(store, Date.now, async () => null);
     for (const size of SIZES) {
       const id = sessionId(size);
       await sessions.create(TENANT, {

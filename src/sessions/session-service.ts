@@ -8,7 +8,7 @@ import {
   type SessionFilter,
 } from '../db/repositories/sessions.js';
 import { turnRest } from '../db/repositories/turn-leases.js';
-import type { Store } from '../db/store.js';
+import type { Db, Store } from '../db/store.js';
 import type { SessionRow } from '../db/tables.js';
 import { AppError, sessionBusy } from '../errors.js';
 import { newId } from '../ids.js';
@@ -19,29 +19,37 @@ export interface NewSessionRequest {
   readonly id: string | null;
   readonly agent: string | null;
   readonly title: string | null;
-  /** Percent; null takes the default. */
+  /** Percent; null takes the agent's, or else the default. */
   readonly compactCount: number | null;
   /** JSON text of an object. */
   readonly metadata: string | null;
   readonly messages: readonly IncomingMessage[];
 }
 
+/** Percent that new sessions of an agent take; null for the default. AGENT_NOT_FOUND without the agent. */
+export type PercentOf = (db: Db, tenant: string, agent: string) => Promise<number | null>;
+
 /** Sessions and what is appended to them. Each method is one transaction: all of it, or nothing. */
 export class SessionService {
   readonly #store: Store;
   readonly #clock: () => number;
+  readonly #percentOf: PercentOf;
 
-  constructor(store: Store, clock: () => number) {
+  constructor(store: Store, clock: () => number, percentOf: PercentOf) {
     this.#store = store;
     this.#clock = clock;
+    this.#percentOf = percentOf;
   }
 
   async create(tenant: string, request: NewSessionRequest): Promise<SessionRow> {
     const now = this.#clock();
     const id = request.id ?? newId('sess', now);
-    const { agent, title, compactCount, metadata, messages } = request;
+    const { agent, title, metadata, messages } = request;
     try {
       return await this.#store.tx(async (db) => {
+        // In this transaction: what the session takes is of an agent that is there when it begins.
+        const agentPercent = agent === null ? null : await this.#percentOf(db, tenant, agent);
+        const compactCount = request.compactCount ?? agentPercent;
         const fields = { tenant, id, kind: 'manual', agent, title, compactCount, metadata } as const;
         const session = await createSession(db, fields, now);
         if (messages.length === 0) return session;

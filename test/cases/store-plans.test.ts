@@ -30,6 +30,10 @@ function planOf(connection: Database.Database, text: string): string[] {
 
 /** Everything that today's routes do, once. */
 async function useAll(service: TestService): Promise<void> {
+  await service.agent('guide', { subagents: [await service.agent('clerk')] });
+  await service.agent('clerk', { description: 'Looks things up.' });
+  expect((await service.call('DELETE', '/agents/clerk')).status).toBe(409);
+  await service.call('GET', '/agents?limit=1');
   const group = [user('look'), calls(['c1', 'c2']), result('c1', 'one'), result('c2', 'two')];
   const id = await service.session([system('Be brief.'), ...turns(300, 100), ...group, ...turns(3, 100)], {
     agent: 'guide',
@@ -51,6 +55,7 @@ async function useAll(service: TestService): Promise<void> {
   await service.call('POST', `/sessions/${id}/reopen`);
   await service.call('POST', `/sessions/${id}/reset`);
   await service.call('DELETE', `/sessions/${id}`);
+  await service.call('DELETE', '/agents/guide');
 }
 
 describe('no statement of the service', () => {

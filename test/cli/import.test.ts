@@ -10,6 +10,7 @@ const notDigits = (text: string) => text.replace(/; \d+\.\d s/, '; N s');
 describe('npm run import', { timeout: 60_000 }, () => {
   it('keeps the good lines of a JSON Lines file and names the bad ones', async (test) => {
     const db = await databaseFolder(test);
+    await db.app.inject({ method: 'PUT', url: '/agents/a', payload: {} });
     const file = await db.write(
       'mixed.jsonl',
       [
@@ -21,6 +22,7 @@ describe('npm run import', { timeout: 60_000 }, () => {
         JSON.stringify([user('bare'), { role: 'assistant', content: 'list' }]),
         JSON.stringify(user('a message')),
         JSON.stringify({ id: 'no/slash', messages: [] }),
+        JSON.stringify({ agent: 'nobody', messages: [] }),
         JSON.stringify({ id: 'last', compactCount: 25, agent: 'a', metadata: { k: 1 }, messages: [] }),
       ].join('\r\n'),
     );
@@ -33,8 +35,9 @@ describe('npm run import', { timeout: 60_000 }, () => {
       expect.stringMatching(/^line 5: is not valid JSON: /),
       'line 7: /messages is required: this is a message, not a session',
       expect.stringMatching(/^line 8: \/id must match pattern/),
+      'line 9: There is no agent nobody (AGENT_NOT_FOUND, status 404)',
     ]);
-    expect(notDigits(run.stdout)).toBe('Imported 3 sessions, 4 messages, 13 chars; 5 bad lines; N s\n');
+    expect(notDigits(run.stdout)).toBe('Imported 3 sessions, 4 messages, 13 chars; 6 bad lines; N s\n');
     expect(run.code).toBe(1);
     expect(await sessionsOf(db)).toMatchObject([
       { id: 'last', agent: 'a', compact_count: 25, metadata: { k: 1 }, message_count: 0 },

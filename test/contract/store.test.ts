@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { percentOfAgent } from '../../src/agents/agent-service.js';
 import type { ChatMessage } from '../../src/compaction/measure.js';
 import { leaseRest, releaseLease, renewLease, takeLease } from '../../src/db/repositories/leases.js';
 import { pageFrom, readJoinedPage } from '../../src/db/repositories/message-pages.js';
@@ -21,7 +22,7 @@ describe.each(STORES)('a store: $name', ({ open }) => {
   ): Promise<{ store: Store; session: SessionRow }> {
     const store = await open();
     onTestFinished(() => store.close());
-    const service = new SessionService(store, () => 1_000);
+    const service = new SessionService(store, () => 1_000, percentOfAgent);
     const session = await service.create('t', { ...REQUEST, id: 's', messages: incoming(messages) });
     return { store, session };
   }

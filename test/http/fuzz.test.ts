@@ -58,8 +58,22 @@ describe('arbitrary requests', { timeout: 120_000 }, () => {
       { requiredKeys: [] },
     ),
   );
+  const definition = {
+    name: fc.oneof(fc.constantFrom('a', 'b'), value),
+    systemPrompt: fc.oneof(fc.string({ unit: 'binary' }), value),
+    tools: fc.oneof(
+      fc.array(
+        fc.record({ type: fc.constant('function'), function: fc.record({ name: value, parameters: value }) }),
+      ),
+      value,
+    ),
+    subagents: fc.oneof(fc.array(fc.constantFrom('a', 'b', 'c')), value),
+    daemon: fc.oneof(fc.record({ prompt: value, everySeconds: value }), value),
+    defaultCompaction: fc.oneof(fc.record({ compactionCount: value, auto: value }), value),
+  };
   const body = fc.oneof(
     value,
+    fc.record(definition, { requiredKeys: [] }),
     fc.record(
       {
         id: fc.oneof(fc.constantFrom('a', 'b'), value),
@@ -72,6 +86,7 @@ describe('arbitrary requests', { timeout: 120_000 }, () => {
         keepRecent: value,
         dryRun: value,
         model: value,
+        ...definition,
       },
       { requiredKeys: [] },
     ),
@@ -129,6 +144,15 @@ describe('arbitrary requests', { timeout: 120_000 }, () => {
   );
   const path = fc.oneof(
     { weight: 1, arbitrary: fc.constant('/sessions') },
+    {
+      weight: 2,
+      arbitrary: fc
+        .oneof(
+          fc.constant(''),
+          id.map((each) => `/${each}`),
+        )
+        .map((end) => `/agents${end}`),
+    },
     { weight: 5, arbitrary: fc.tuple(id, tail).map(([each, end]) => `/sessions/${each}${end}`) },
   );
   const method = fc.constantFrom('GET', 'POST', 'PATCH', 'DELETE', 'PUT', 'POST', 'POST');

@@ -29,6 +29,14 @@ interface Document {
   readonly components: { readonly schemas: Record<string, { examples?: unknown[]; properties?: object }> };
 }
 
+const METHODS: Readonly<Record<string, 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'>> = {
+  get: 'GET',
+  post: 'POST',
+  put: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+};
+
 const file = new URL('../../openapi/openapi.json', import.meta.url);
 const document: Document = JSON.parse(readFileSync(file, 'utf8'));
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -62,14 +70,18 @@ describe('the OpenAPI document', () => {
       'closeSession: post /sessions/{id}/close',
       'compactSession: post /sessions/{id}/compact',
       'createSession: post /sessions',
+      'deleteAgent: delete /agents/{name}',
       'deleteSession: delete /sessions/{id}',
+      'getAgent: get /agents/{name}',
       'getContext: get /sessions/{id}/context',
       'getLiveness: get /livez',
       'getReadiness: get /readyz',
       'getSession: get /sessions/{id}',
+      'listAgents: get /agents',
       'listCompactions: get /sessions/{id}/compactions',
       'listMessages: get /sessions/{id}/messages',
       'listSessions: get /sessions',
+      'putAgent: put /agents/{name}',
       'reopenSession: post /sessions/{id}/reopen',
       'resetSession: post /sessions/{id}/reset',
       'updateSession: patch /sessions/{id}',
@@ -107,6 +119,7 @@ describe('the OpenAPI document', () => {
       resetSession: false,
       compactSession: false,
       createSession: false,
+      putAgent: true,
       updateSession: true,
     });
   });
@@ -118,8 +131,8 @@ describe('the OpenAPI document', () => {
       const [example] = document.components.schemas[schema]?.examples ?? [];
       if (operation.requestBody === undefined) continue;
       expect(example).toBeTypeOf('object');
-      const url = path.replace('{id}', 'trip-to-oslo');
-      const answer = await service.call(method === 'patch' ? 'PATCH' : 'POST', url, example);
+      const url = path.replace('{id}', 'trip-to-oslo').replace('{name}', 'ferry-clerk');
+      const answer = await service.call(METHODS[method], url, example);
       expect([operation.operationId, answer.status < 300]).toEqual([operation.operationId, true]);
     }
   });
@@ -139,9 +152,7 @@ describe('answers', () => {
     const seen = new Set<string>();
     const go = async (operationId: string, url: string, body?: unknown, headers?: Record<string, string>) => {
       const found = operations.find(({ operation }) => operation.operationId === operationId);
-      const methods = { get: 'GET', post: 'POST', patch: 'PATCH', delete: 'DELETE' } as const;
-      const method = Object.entries(methods).find(([name]) => name === found?.method)?.[1] ?? 'GET';
-      const answer = await service.call(method, url, body, headers);
+      const answer = await service.call(METHODS[found?.method ?? ''], url, body, headers);
       const declared = found?.operation.responses[String(answer.status)];
       expect([operationId, answer.status, declared !== undefined]).toEqual([
         operationId,
@@ -163,6 +174,16 @@ describe('answers', () => {
       return answer;
     };
     const conversation = [system('s'), ...turns(6, 100), user('q'), calls(['c']), result('c', 'r')];
+    await go('putAgent', '/agents/clerk', { name: 'clerk' });
+    await go('putAgent', '/agents/guide', { subagents: ['clerk'], daemon: { prompt: 'Look.' } });
+    await go('putAgent', '/agents/guide', { subagents: ['clerk'] });
+    await go('putAgent', '/agents/guide', { subagents: ['nobody'] });
+    await go('listAgents', '/agents?limit=1');
+    await go('getAgent', '/agents/guide');
+    await go('getAgent', '/agents/nobody');
+    await go('deleteAgent', '/agents/clerk');
+    await go('deleteAgent', '/agents/guide');
+    await go('createSession', '/sessions', { agent: 'nobody' });
     await go('createSession', '/sessions', { id: 's', messages: conversation, metadata: { a: 1 } });
     await go('createSession', '/sessions', { id: 's' });
     await go('createSession', '/sessions');

@@ -93,6 +93,8 @@ export interface TestService {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer<AnyBody>>;
+  /** Defines an agent. Gives its name. */
+  agent(name: string, definition?: object): Promise<string>;
   /** Creates a session with these messages, however many. Gives its id. */
   session(messages: readonly ChatMessage[], fields?: object): Promise<string>;
   compact(id: string, body?: object): Promise<Answer<AnyBody>>;
@@ -175,6 +177,11 @@ async function openService(variables: EnvironmentVariables, path: string): Promi
     app,
     file: path,
     call,
+    async agent(name, definition = {}) {
+      const put = await call('PUT', `/agents/${name}`, definition);
+      if (put.status > 201) throw new Error(put.text);
+      return name;
+    },
     async session(messages, fields = {}) {
       const created = await call('POST', '/sessions', { ...fields, messages: messages.slice(0, 1_000) });
       if (created.status !== 201) throw new Error(created.text);

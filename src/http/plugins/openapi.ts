@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { withOptionalBodies } from '../optional-bodies.js';
+import * as agent from '../schemas/agent.js';
 import * as common from '../schemas/common.js';
 import * as compaction from '../schemas/compaction.js';
 import * as message from '../schemas/message.js';
@@ -28,6 +29,9 @@ const COMPONENTS = [
   compaction.Compaction,
   compaction.CompactionPage,
   compaction.CompactResult,
+  agent.AgentDefinition,
+  agent.Agent,
+  agent.AgentPage,
 ];
 
 /** The named schemas, the OpenAPI document made from the routes that come after, and Swagger UI at /docs. */
@@ -48,6 +52,7 @@ export const openapi = fp(
           { name: 'Sessions', description: 'Conversations' },
           { name: 'Messages', description: 'What was said, word for word, and what to send to a model' },
           { name: 'Compaction', description: 'Folding the oldest part of a conversation into its summary' },
+          { name: 'Agents', description: 'Who talks: prompts, models and tools under a name' },
           { name: 'Health', description: 'For probes' },
         ],
       },

@@ -31,7 +31,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         querystring: NoQuery,
         body: ref(CreateSession),
-        response: { 201: theSession, ...problems(['SESSION_EXISTS'], { body: true }) },
+        response: { 201: theSession, ...problems(['SESSION_EXISTS', 'AGENT_NOT_FOUND'], { body: true }) },
       },
     },
     async (request, reply) => {
