@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { isLoopback } from './http/plugins/origin-guard.js';
-import type { EndpointConfig } from './llm/endpoint.js';
+import { type EndpointConfig, isSameModel } from './llm/endpoint.js';
+import { endpointFaults } from './llm/endpoint-faults.js';
 import { extraBodyIn, extraHeadersIn } from './llm/extra-settings.js';
 
 /**
@@ -14,14 +15,13 @@ const ms = (defaultMs: number, description: string) =>
 const optionalMs = Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 }));
 const optionalCount = Type.Optional(Type.Integer({ minimum: 1 }));
 const AuthHeader = Type.Optional(Type.Enum(['bearer', 'api-key', 'none']));
-const HttpUrl = Type.String({ pattern: '^https?://[^\\s]+$' });
 
 const Environment = Type.Object({
   HOST: Type.String({ default: '127.0.0.1', minLength: 1 }),
   PORT: Type.Integer({ default: 5050, minimum: 0, maximum: 65_535 }),
   DATABASE_URL: Type.String({ default: 'file:./data/compactd.db', pattern: '^file:.+' }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
-  AUTH: Type.Optional(Type.Literal('none')),
+  AUTH: Type.Optional(Type.Enum(['none'])),
   ALLOWED_HOSTS: Type.String({ default: '' }),
   BODY_LIMIT: Type.Integer({ default: 16 * 1024 * 1024, minimum: 1024, maximum: 256 * 1024 * 1024 }),
   SHUTDOWN_GRACE_MS: Type.Integer({ default: 10_000, minimum: 0, maximum: 3_600_000 }),
@@ -34,7 +34,7 @@ const Environment = Type.Object({
 
   WINDOW_DISCOVERY: Type.Enum(['on', 'off'], { default: 'on' }),
 
-  OPENAI_BASE_URL: Type.Optional(HttpUrl),
+  OPENAI_BASE_URL: Type.Optional(Type.String()),
   OPENAI_API_KEY: Type.Optional(Type.String()),
   MAIN_AUTH_HEADER: AuthHeader,
   MAIN_API_VERSION: Type.Optional(Type.String()),
@@ -50,14 +50,14 @@ const Environment = Type.Object({
   MAIN_TOTAL_TIMEOUT_MS: ms(900_000, 'for one request as a whole'),
   MAIN_RETRIES: Type.Integer({ default: 2, minimum: 0, maximum: 10 }),
 
-  COMPACT_BASE_URL: Type.Optional(HttpUrl),
+  COMPACT_BASE_URL: Type.Optional(Type.String()),
   COMPACT_API_KEY: Type.Optional(Type.String()),
   COMPACT_AUTH_HEADER: AuthHeader,
   COMPACT_API_VERSION: Type.Optional(Type.String()),
   COMPACT_EXTRA_HEADERS: Type.Optional(Type.String()),
   COMPACT_EXTRA_BODY: Type.Optional(Type.String()),
   COMPACT_MODEL: Type.Optional(Type.String()),
-  COMPACT_FALLBACK: Type.Optional(Type.Literal('main')),
+  COMPACT_FALLBACK: Type.Optional(Type.Enum(['main'])),
   COMPACT_WINDOW_TOKENS: optionalCount,
   COMPACT_MAX_OUTPUT_TOKENS: optionalCount,
   COMPACT_CONNECT_TIMEOUT_MS: optionalMs,
@@ -112,10 +112,17 @@ export function loadConfig(variables: EnvironmentVariables): Config {
   const allowedHosts = env.ALLOWED_HOSTS.split(',')
     .map((host) => host.trim())
     .filter((host) => host !== '');
+  const main = mainEndpoint(env);
   const compact = compactEndpoint(env);
   const warnings: string[] = [];
   if (compact === null && (env.OPENAI_BASE_URL !== undefined || env.COMPACT_BASE_URL !== undefined)) {
     warnings.push('A base URL is set but no model: set MAIN_MODEL or COMPACT_MODEL to use it');
+  }
+  const compactFallback = env.COMPACT_FALLBACK === 'main';
+  if (compactFallback && main !== null && compact !== null && isSameModel(main, compact)) {
+    warnings.push(
+      'COMPACT_FALLBACK=main changes nothing: main is the model that writes the summaries anyway',
+    );
   }
   return Object.freeze({
     host: env.HOST,
@@ -131,9 +138,9 @@ export function loadConfig(variables: EnvironmentVariables): Config {
     toolResultChars: env.TOOL_RESULT_CHARS,
     compactionLeaseMs: env.COMPACTION_LEASE_MS,
     strictWire: env.MAIN_WIRE === 'strict',
-    compactFallback: env.COMPACT_FALLBACK === 'main',
+    compactFallback,
     windowDiscovery: env.WINDOW_DISCOVERY === 'on',
-    main: mainEndpoint(env),
+    main,
     compact,
     warnings,
   });
@@ -147,8 +154,8 @@ function parse(variables: EnvironmentVariables): Environment {
     }),
   );
   const value = Value.Convert(Environment, Value.Default(Environment, given));
-  const extraFaults = faultsOfExtras(given);
-  if (Value.Check(Environment, value) && extraFaults.length === 0) {
+  const endpointProblems = endpointFaults(given);
+  if (Value.Check(Environment, value) && endpointProblems.length === 0) {
     if (value.AUTH === 'none' || isLoopback(value.HOST)) return value;
     throw invalid(['HOST: is not loopback, and there are no API keys: set AUTH=none if that is meant']);
   }
@@ -161,19 +168,8 @@ function parse(variables: EnvironmentVariables): Environment {
         'enum' in schema && Array.isArray(schema.enum) ? `must be one of ${schema.enum.join(', ')}` : null;
       return [`${name}: ${allowed ?? Value.Errors(schema, converted[name])[0]?.message ?? 'is not valid'}`];
     }),
-    ...extraFaults,
+    ...endpointProblems,
   ]);
-}
-
-/** The extra headers and body fields are JSON, which their schema, being that of a text, cannot check. */
-function faultsOfExtras(given: EnvironmentVariables): string[] {
-  const readers = { EXTRA_HEADERS: extraHeadersIn, EXTRA_BODY: extraBodyIn };
-  return ['MAIN', 'COMPACT'].flatMap((role) =>
-    Object.entries(readers).flatMap(([setting, read]) => {
-      const result = read(given[`${role}_${setting}`] ?? '{}');
-      return 'fault' in result ? [`${role}_${setting}: ${result.fault}`] : [];
-    }),
-  );
 }
 
 function invalid(problems: readonly string[]): ConfigError {

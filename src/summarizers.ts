@@ -4,7 +4,7 @@ import type { Summarizer } from './compaction/summarizer.js';
 import type { Config } from './config.js';
 import { AppError } from './errors.js';
 import { createChatClient } from './llm/client.js';
-import type { EndpointConfig } from './llm/endpoint.js';
+import { type EndpointConfig, isSameModel } from './llm/endpoint.js';
 import { createWindowFinder } from './llm/windows/window-finder.js';
 import type { Logger } from './logger.js';
 import { createEmbeddedSummarizer } from './summarizer/embedded-summarizer.js';
@@ -56,13 +56,14 @@ function configuredSummarizer(
 function fallbackParts(config: Config, logger: Logger): ModelParts | null {
   const { main, compact, compactFallback } = config;
   if (!compactFallback || main === null || compact === null) return null;
-  const same = main.baseUrl === compact.baseUrl && main.model === compact.model;
-  return same ? null : modelParts(main, config, logger);
+  return isSameModel(main, compact) ? null : modelParts(main, config, logger);
 }
 
 function modelParts(endpoint: EndpointConfig, config: Config, logger: Logger): ModelParts {
   const client = createChatClient(endpoint, {
-    onFailure: (event) => logger.warn({ ...event, model: endpoint.model }, 'a model request failed'),
+    // Not as `message`: beside the line's own `msg`, a log reader would take that for a second one.
+    onFailure: ({ message: reason, ...event }) =>
+      logger.warn({ ...event, reason, model: endpoint.model }, 'a model request failed'),
   });
   const windows = config.windowDiscovery ? createWindowFinder(endpoint) : null;
   return { endpoint, client, windows, chunkChars: config.summaryChunkChars, logger };

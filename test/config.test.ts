@@ -2,6 +2,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, loadConfig, VARIABLE_NAMES } from '../src/config.js';
 
+const UNUSABLE_KEY =
+  'holds a character that no header can have: a line break, a control character, or one above U+00FF';
+const CREDENTIALS =
+  'must hold no user or password: set the API key, or an Authorization header among the extra headers';
+
 describe('the configuration', () => {
   it('has a default for everything', () => {
     expect(loadConfig({})).toEqual({
@@ -178,10 +183,37 @@ describe('the configuration', () => {
     ['COMPACT_EXTRA_BODY', '{"stream": false}', 'must not set stream'],
     ['COMPACT_EXTRA_BODY', '{"max_tokens": 5}', 'must not set max_tokens'],
     ['MAIN_AUTH_HEADER', 'cookie', 'must be one of bearer, api-key, none'],
+    ['AUTH', 'some', 'must be one of none'],
+    ['COMPACT_FALLBACK', 'embedded', 'must be one of main'],
+    ['COMPACT_FALLBACK', 'main', 'main has no model: set MAIN_MODEL, or leave this empty'],
+    ['OPENAI_API_KEY', 'hidden-1\nX: y', UNUSABLE_KEY],
+    ['COMPACT_API_KEY', 'hidden\u001b1', UNUSABLE_KEY],
+    ['COMPACT_API_KEY', 'hidden-\u0100', UNUSABLE_KEY],
+    ['OPENAI_BASE_URL', 'http://hidden-1:hidden-2@h.example/v1', CREDENTIALS],
+    ['COMPACT_BASE_URL', 'https://hidden-1@h.example', CREDENTIALS],
+    ['OPENAI_BASE_URL', 'ftp://h.example/hidden-1', 'must begin with http:// or https://'],
+    ['COMPACT_BASE_URL', 'hidden-1', 'must begin with http:// or https://'],
+    ['OPENAI_BASE_URL', 'http://[hidden-1', 'is no valid URL'],
+    ['OPENAI_BASE_URL', 'http://h.example:99999', 'is no valid URL'],
   ])('refuses %s=%s', (name, value, fault) => {
     expect(() => loadConfig({ [name]: value })).toThrow(
       new ConfigError(`The configuration is not valid:\n  ${name}: ${fault}`),
     );
+  });
+
+  it.each(['key-\u00ff', 'with blank', '  padded\n'])('takes the key %j', (OPENAI_API_KEY) => {
+    expect(loadConfig({ ...full, OPENAI_API_KEY }).main?.apiKey).toBe(OPENAI_API_KEY.trim());
+  });
+
+  it('lets main stand in for compact, and warns where that changes nothing', () => {
+    const COMPACT_FALLBACK = 'main';
+    const useful = loadConfig({ ...full, COMPACT_FALLBACK, COMPACT_MODEL: 'small' });
+    expect(useful).toMatchObject({ compactFallback: true, warnings: [] });
+    const COMPACT_BASE_URL = 'http://main.example/v1/';
+    expect(loadConfig({ ...full, COMPACT_FALLBACK, COMPACT_BASE_URL })).toMatchObject({
+      compactFallback: true,
+      warnings: ['COMPACT_FALLBACK=main changes nothing: main is the model that writes the summaries anyway'],
+    });
   });
 
   it('names a bad JSON beside every other bad variable', () => {

@@ -1,5 +1,6 @@
 import type { Completion } from '../llm/outcome.js';
 import { isPrompt } from './prompt.js';
+import { withoutThinking } from './thinking.js';
 
 /**
  * What a reply is worth as a summary. A reply that is not one must never replace history: people lost whole
@@ -37,23 +38,6 @@ function isBlank(text: string): boolean {
 export function cleanSummary(text: string): string {
   const plain = text.replaceAll('\0', '').toWellFormed();
   return withoutFence(withoutThinking(plain)).trim();
-}
-
-/**
- * Removes a think block that opens the reply; a block that never closes leaves nothing. Where the opening tag was
- * in the prompt, the reply begins inside the block: what stands before a closing tag that ends its line is
- * thinking too, unless it is quoted. Other tags are text.
- */
-function withoutThinking(text: string): string {
-  const open = /^\s*<(think|thinking)>/i.exec(text);
-  if (open !== null) {
-    const close = new RegExp(`</${open[1]}>`, 'i').exec(text);
-    return close === null ? '' : text.slice(close.index + close[0].length);
-  }
-  const lone = /^[^`\n]*<\/(?:think|thinking)>[ \t]*\r?$/im.exec(text);
-  if (lone === null) return text;
-  const end = lone.index + lone[0].length;
-  return /<(?:think|thinking)>/i.test(text.slice(0, end)) ? text : text.slice(end);
 }
 
 /** Removes a code fence that encloses the whole text, closed or not; fences inside the text stay. */

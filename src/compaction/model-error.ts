@@ -1,5 +1,6 @@
 import { AppError, type AppErrorOptions } from '../errors.js';
 import type { Failure } from '../llm/outcome.js';
+import { isRedirect } from '../llm/redirect.js';
 
 /**
  * The error a client gets for a failed model call. An endpoint's 401 or 429 is never passed through as ours:
@@ -34,11 +35,22 @@ export function modelError(failure: Failure, model: string, extensions: AppError
             retryAfterSeconds: seconds(failure.retryAfterMs),
             ...extensions,
           });
+    case 'protocol':
+      // A redirect stays one until the settings change.
+      return failure.status !== null && isRedirect(failure.status)
+        ? new AppError('MODEL_REJECTED', detail, extensions)
+        : new AppError('MODEL_UNAVAILABLE', detail, extensions);
     case 'incomplete':
     case 'empty':
-    case 'protocol':
       return new AppError('MODEL_UNAVAILABLE', detail, extensions);
   }
 }
 
-const seconds = (ms: number | null) => Math.max(1, Math.ceil((ms ?? 1_000) / 1_000));
+/** Longest `Retry-After` that is passed on, in seconds: a day. */
+const LONGEST_RETRY_AFTER = 86_400;
+
+/** What a `Retry-After` may say: whole seconds, from 1 to a day, whatever the endpoint said. */
+function seconds(ms: number | null): number {
+  const asked = Math.ceil((ms ?? 0) / 1_000);
+  return Number.isNaN(asked) ? 1 : Math.min(Math.max(asked, 1), LONGEST_RETRY_AFTER);
+}

@@ -2,6 +2,7 @@ import { classify } from '../llm/classify.js';
 import type { EndpointConfig } from '../llm/endpoint.js';
 import { readErrorBody, readErrorDocument } from '../llm/error-facts.js';
 import type { Outcome } from '../llm/outcome.js';
+import { describeRedirect, isRedirect } from '../llm/redirect.js';
 import { ReplyReader } from '../llm/reply-reader.js';
 import { requestBody, requestFields } from '../llm/request-body.js';
 import { FIRST_FORM } from '../llm/request-form.js';
@@ -52,7 +53,9 @@ function outcomeOf({ status, headers, text }: ProbeAnswer, url: URL, clean: Endp
   if (status >= 400) {
     return classify({ httpStatus: status, headers, facts: readErrorBody(text), url, clean });
   }
-  if (status >= 300) return { kind: 'protocol', message: `answered ${status}, a redirect`, status };
+  if (isRedirect(status)) {
+    return { kind: 'protocol', message: clean(describeRedirect(status, headers, url)), status };
+  }
   const reader = new ReplyReader(String(headers['content-type'] ?? ''));
   reader.feed(text);
   const end = reader.conclude('closed');

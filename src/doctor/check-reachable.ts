@@ -1,4 +1,5 @@
 import type { CleanText } from '../llm/redact.js';
+import { isRedirect } from '../llm/redirect.js';
 import type { ProbeFailure, ProbeResult } from '../llm/windows/http-probe.js';
 import type { ChatAnswer } from './ask-chat.js';
 import { type CheckResult, duration, failed, ok } from './check.js';
@@ -30,10 +31,6 @@ export function checkReachable(
   const failure = [chat?.value, list.value].find((value) => value?.kind === 'failed');
   const message = failure?.kind === 'failed' ? failure.message : 'no answer';
   return failed(clean(message), adviceFor(message, settings.baseUrl));
-}
-
-function isRedirect(status: number): boolean {
-  return status >= 300 && status < 400;
 }
 
 function adviceFor(message: string, baseUrl: string): string {

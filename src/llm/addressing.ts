@@ -1,6 +1,6 @@
 import { completionsUrl } from './completions-url.js';
 import type { EndpointConfig } from './endpoint.js';
-import { headerFault } from './extra-headers.js';
+import { headerFault, keyFault } from './extra-headers.js';
 
 /** What every request to an endpoint has in common. */
 export interface Addressing {
@@ -15,6 +15,8 @@ export function addressingOf(endpoint: EndpointConfig): Addressing {
   const url = completionsUrl(endpoint.baseUrl);
   // One that is written into the base URL is replaced, so that there are never two.
   if (endpoint.apiVersion !== null) url.searchParams.set('api-version', endpoint.apiVersion);
+  const unusable = keyFault(endpoint.apiKey ?? '');
+  if (unusable !== null) throw new Error(`The API key of a model endpoint ${unusable}`);
   const extra = Object.entries(endpoint.extraHeaders).map(([name, value]): [string, string] => {
     const fault = headerFault(name, value);
     if (fault !== null) throw new Error(`The extra headers of a model endpoint ${fault}`);

@@ -13,6 +13,8 @@ export interface Answer {
   readonly clocks: Clocks;
   /** What ended the attempt from this side; null as long as nothing did. */
   readonly stopped: () => Stop | null;
+  /** Given the text of the reply while it comes, piece by piece. */
+  readonly onText?: ((text: string) => void) | undefined;
 }
 
 /** What an answer came to. */

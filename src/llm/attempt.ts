@@ -7,9 +7,11 @@ import type { Outcome, Usage } from './outcome.js';
 import { readRefusal } from './read-refusal.js';
 import { readReply } from './read-reply.js';
 import type { CleanText } from './redact.js';
+import { describeRedirect, isRedirect } from './redirect.js';
 import { plainBody } from './response-body.js';
 import { type Stop, stopFailure } from './stop.js';
 import { transportFailure } from './transport-failure.js';
+import { untilAborted } from './until-aborted.js';
 import { NO_USAGE } from './usage.js';
 
 export interface AttemptRequest {
@@ -20,6 +22,8 @@ export interface AttemptRequest {
   readonly connections: Connections;
   readonly clean: CleanText;
   readonly signal: AbortSignal;
+  /** Given the text of the reply while it comes, piece by piece. */
+  readonly onText?: ((text: string) => void) | undefined;
 }
 
 export interface AttemptResult {
@@ -67,8 +71,8 @@ export async function attempt(sending: AttemptRequest): Promise<AttemptResult> {
   try {
     const response = await untilAborted(send(sending, abort.signal, clocks), abort.signal);
     clocks.headersReceived();
-    const { url, clean } = sending;
-    return await readAnswer({ url, clean, response, clocks, stopped });
+    const { url, clean, onText } = sending;
+    return await readAnswer({ url, clean, response, clocks, stopped, onText });
   } catch (error) {
     const cause = stopped();
     if (cause !== null) return result(stopFailure(cause, null));
@@ -94,45 +98,17 @@ function send(
   });
 }
 
-/** undici only notices a signal once it is connected; a caller or a clock must not wait for that. */
-async function untilAborted(
-  sent: Promise<Dispatcher.ResponseData>,
-  signal: AbortSignal,
-): Promise<Dispatcher.ResponseData> {
-  let giveUp: () => void = () => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    giveUp = () => reject(new Error('stopped'));
-    signal.addEventListener('abort', giveUp, { once: true });
-    if (signal.aborted) giveUp();
-  });
-  try {
-    return await Promise.race([sent, aborted]);
-  } catch (error) {
-    sent.then(
-      ({ body }) => body.destroy(),
-      () => {},
-    );
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', giveUp);
-  }
-}
-
 async function readAnswer(answer: Answer): Promise<AttemptResult> {
   const { statusCode, headers, body } = answer.response;
   // Destroying an unread body reports an error on it, which is no news to anyone.
   body.on('error', () => {});
   const retryAdvice = adviceIn(headers['x-should-retry']);
-  const unusable = (message: string): AttemptResult => {
+  const unusable = (message: string, facts: Facts = { retryAdvice }): AttemptResult => {
     body.destroy();
-    return result({ kind: 'protocol', message, status: statusCode }, { retryAdvice });
+    return result({ kind: 'protocol', message: answer.clean(message), status: statusCode }, facts);
   };
-  if (statusCode >= 300 && statusCode < 400) {
-    // Following it would lose the POST body or carry the key to another host.
-    return unusable(
-      `The model endpoint answered ${statusCode}, a redirect, which is not followed; check the base URL`,
-    );
-  }
+  // Whatever else the answer advises: sent again, the same request is redirected again.
+  if (isRedirect(statusCode)) return unusable(describeRedirect(statusCode, headers, answer.url), {});
   const plain = plainBody(body, String(headers['content-encoding'] ?? ''));
   if (plain === null) return unusable('The answer of the model endpoint is compressed in an unknown way');
   try {
@@ -141,7 +117,7 @@ async function readAnswer(answer: Answer): Promise<AttemptResult> {
     return result(outcome, { usage, refusal, retryAdvice });
   } catch (error) {
     // Whatever a stranger's answer made fail in here is the answer's fault, and must not cost the connection.
-    return unusable(answer.clean(`The answer of the model endpoint cannot be read: ${String(error)}`));
+    return unusable(`The answer of the model endpoint cannot be read: ${String(error)}`);
   }
 }
 

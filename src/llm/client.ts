@@ -1,5 +1,6 @@
 import { addressingOf } from './addressing.js';
 import { type AttemptResult, attempt } from './attempt.js';
+import { type ChatCall, TextOutlet } from './chat-call.js';
 import { createConnections } from './connections.js';
 import type { EndpointConfig } from './endpoint.js';
 import type { ErrorFacts } from './error-facts.js';
@@ -7,21 +8,16 @@ import { KnownForms, Negotiation } from './negotiation.js';
 import type { CallResult } from './outcome.js';
 import { type ProxyEnvironment, proxiesFor } from './proxies.js';
 import { createCleaner } from './redact.js';
-import { type ChatMessage, requestBody, requestFields } from './request-body.js';
+import { requestBody, requestFields } from './request-body.js';
 import { type RetryEvent, withRetries } from './retry.js';
 
-export interface ChatCall {
-  readonly messages: readonly ChatMessage[];
-  /** Instead of the endpoint's configured model. */
-  readonly model?: string;
-  /** Instead of the endpoint's configured cap; null sends none. */
-  readonly maxOutputTokens?: number | null;
-  /** Ends the call within milliseconds, at any moment, with the outcome `aborted`. */
-  readonly signal: AbortSignal;
-}
+export type { ChatCall } from './chat-call.js';
 
 export interface ChatClient {
-  /** Sends a chat and waits for the whole reply. Never rejects: what went wrong is in the outcome. */
+  /**
+   * Sends a chat and waits for the whole reply; `onText` gets its text meanwhile. Never rejects: what went wrong is
+   * in the outcome. Whether the model calls tools is told by `outcome.toolCalls`, not by the finish reason.
+   */
   complete(call: ChatCall): Promise<CallResult>;
   /** Ends all connections; calls that are under way end as `aborted`. */
   close(): Promise<void>;
@@ -58,6 +54,9 @@ export function createChatClient(endpoint: EndpointConfig, options: ChatClientOp
         model,
         messages: call.messages,
         maxOutputTokens: call.maxOutputTokens === undefined ? endpoint.maxOutputTokens : call.maxOutputTokens,
+        temperature: call.temperature,
+        tools: call.tools,
+        toolChoice: call.toolChoice,
         extraBody: endpoint.extraBody,
       };
       // Built once: a repeated request is the same, byte for byte, unless its form was refused.
@@ -76,10 +75,12 @@ export function createChatClient(endpoint: EndpointConfig, options: ChatClientOp
       const cancel = (): void => abort.abort();
       call.signal.addEventListener('abort', cancel, { once: true });
       if (call.signal.aborted || closed) cancel();
+      const outlet = new TextOutlet(call.onText, cancel);
+      const onText = outlet.handOut;
       openCalls.add(abort);
       try {
         const result = await withRetries(
-          () => attempt({ url, headers, body, limits: endpoint, connections, clean, signal }),
+          () => attempt({ url, headers, body, limits: endpoint, connections, clean, signal, onText }),
           {
             retries: endpoint.retries,
             loadingBudgetMs: options.loadingBudgetMs,
@@ -88,6 +89,7 @@ export function createChatClient(endpoint: EndpointConfig, options: ChatClientOp
             sleep: options.sleep,
             onFailure: options.onFailure,
             change,
+            mayRepeat: () => !outlet.isUsed,
           },
         );
         negotiation.conclude(result.outcome);

@@ -17,7 +17,9 @@ const LINGER_MS = 5_000;
  * The four clocks of one attempt (a retry starts new ones). Each covers what the others cannot see:
  *
  * - `connect`: until the request is on the wire (name lookup, TCP, TLS).
- * - `first_byte`: from then until the response headers. Long, because a busy server queues before it answers.
+ * - `first_byte`: from then until the first part of the reply. Long, because a busy server queues before it
+ *   answers. Headers do not end it: some servers send none while they queue (llama.cpp), others send them at once and
+ *   then comments or blank lines until it is the request's turn (OpenRouter, DeepSeek).
  * - `silence`: from then on, between two parts of the reply. Only `life()` resets it: comments and blank lines
  *   prove that a proxy lives, not that the model does.
  * - `total`: the whole attempt, from its start.
@@ -28,6 +30,8 @@ export class Clocks {
   readonly #limits: ClockLimits;
   readonly #expired: (clock: ClockName) => void;
   readonly #timers = new Map<ClockName, NodeJS.Timeout>();
+  /** Whether a part of the reply has come. */
+  #begun = false;
   #stopped = false;
 
   constructor(limits: ClockLimits, expired: (clock: ClockName) => void) {
@@ -44,24 +48,29 @@ export class Clocks {
 
   headersReceived(): void {
     this.#stop('connect');
-    this.#stop('first_byte');
-    this.#start('silence', this.#limits.silenceTimeoutMs);
   }
 
   /** A part of the reply came. */
   life(): void {
-    this.#timers.get('silence')?.refresh();
+    if (this.#begun) this.#timers.get('silence')?.refresh();
+    else this.#begin(this.#limits.silenceTimeoutMs);
   }
 
   /** The reply is complete but the stream is open; from here on it need not be waited for long. */
   replyFinished(): void {
     const silence = this.#limits.silenceTimeoutMs;
-    this.#start('silence', silence > 0 ? Math.min(silence, LINGER_MS) : LINGER_MS);
+    this.#begin(silence > 0 ? Math.min(silence, LINGER_MS) : LINGER_MS);
   }
 
   stop(): void {
     this.#stopped = true;
     for (const clock of [...this.#timers.keys()]) this.#stop(clock);
+  }
+
+  #begin(silenceMs: number): void {
+    this.#begun = true;
+    this.#stop('first_byte');
+    this.#start('silence', silenceMs);
   }
 
   #start(clock: ClockName, limitMs: number): void {

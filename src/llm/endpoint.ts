@@ -1,3 +1,5 @@
+import { completionsUrl } from './completions-url.js';
+
 /** One configured model endpoint: where it is, how to talk to it, how long to wait. All durations in ms. */
 export interface EndpointConfig {
   /** As configured; `addressingOf` derives the final address. */
@@ -17,8 +19,9 @@ export interface EndpointConfig {
   /** Sent as the output cap when configured; never derived from anything else (most vendors refuse a cap above the model limit). */
   readonly maxOutputTokens: number | null;
   readonly connectTimeoutMs: number;
+  /** From the sent request to the first part of the reply; headers, comments and blank lines do not count as one. */
   readonly firstByteTimeoutMs: number;
-  /** Longest time without a data event; comments and blank lines do not count as life. */
+  /** Longest time between two parts of the reply; comments and blank lines do not count as life. */
   readonly silenceTimeoutMs: number;
   readonly totalTimeoutMs: number;
   /** Further requests after the first one; 2 means at most 3 requests. */
@@ -26,3 +29,8 @@ export interface EndpointConfig {
 }
 
 export type AuthHeader = 'bearer' | 'api-key' | 'none';
+
+/** Whether two roles ask the same model at the same address, so that one cannot stand in for the other. */
+export function isSameModel(a: EndpointConfig, b: EndpointConfig): boolean {
+  return completionsUrl(a.baseUrl).href === completionsUrl(b.baseUrl).href && a.model === b.model;
+}

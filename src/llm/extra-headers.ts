@@ -21,3 +21,13 @@ export function headerFault(name: string, value: string): string | null {
   if (OWN_HEADERS.includes(name.toLowerCase())) return `must not set ${name.toLowerCase()}`;
   return VALUE.test(value) ? null : `holds a value for ${name.toLowerCase()} that no header can have`;
 }
+
+/**
+ * What is wrong with an API key, as the end of a sentence that repeats nothing of it; null when nothing is. A key
+ * is sent in a header, so that a line break in the middle, for instance, would make every request fail.
+ */
+export function keyFault(key: string): string | null {
+  return VALUE.test(key)
+    ? null
+    : 'holds a character that no header can have: a line break, a control character, or one above U+00FF';
+}

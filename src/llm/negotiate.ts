@@ -2,13 +2,10 @@ import { capLimitIn } from './cap-limit.js';
 import type { ErrorFacts } from './error-facts.js';
 import { parametersNamed } from './named-parameter.js';
 import type { RequestFields } from './request-body.js';
-import type { DroppableParameter, FormChange, RequestForm } from './request-form.js';
-
-type CapField = RequestForm['capField'];
-type Subject = 'cap' | DroppableParameter;
+import type { CapField, DroppableParameter, FormChange } from './request-form.js';
 
 /** The names under which endpoints complain about a part of the request that can be sent in another form. */
-const SUBJECTS: Readonly<Record<string, Subject>> = {
+const SUBJECTS: Readonly<Record<string, DroppableParameter>> = {
   max_tokens: 'cap',
   max_completion_tokens: 'cap',
   max_output_tokens: 'cap',
@@ -18,6 +15,8 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   include_usage: 'stream_options',
   temperature: 'temperature',
   top_p: 'top_p',
+  tool_choice: 'tool_choice',
+  parallel_tool_calls: 'parallel_tool_calls',
 };
 
 const NO_STREAMING =
@@ -35,7 +34,7 @@ export function changeAfter(facts: ErrorFacts, sent: RequestFields): FormChange 
   return subject === 'cap' ? capChange(facts, sent) : { kind: 'drop', parameter: subject };
 }
 
-function subjectOf(facts: ErrorFacts, sent: RequestFields): Subject | null {
+function subjectOf(facts: ErrorFacts, sent: RequestFields): DroppableParameter | null {
   const named = parametersNamed(facts)
     .map((name) => (Object.hasOwn(SUBJECTS, name) ? SUBJECTS[name] : undefined))
     .find((subject) => subject !== undefined && isSent(subject, sent));
@@ -44,7 +43,7 @@ function subjectOf(facts: ErrorFacts, sent: RequestFields): Subject | null {
   return isSent('temperature', sent) && isSent('top_p', sent) && NOT_BOTH.test(facts.text) ? 'top_p' : null;
 }
 
-function isSent(subject: Subject, sent: RequestFields): boolean {
+function isSent(subject: DroppableParameter, sent: RequestFields): boolean {
   return subject === 'cap' ? sentCap(sent) !== null : Object.hasOwn(sent, subject);
 }
 

@@ -52,7 +52,7 @@ export class Negotiation {
 
   /** Changes the form if that can help, and says how; null when the refusal stands. Each kind of change once. */
   change(refusal: ErrorFacts, sent: RequestFields): string | null {
-    const change = changeAfter(refusal, sent);
+    const change = this.#next(changeAfter(refusal, sent));
     if (change === null || this.#changes.length === MOST_CHANGES || this.#isMade(change)) return null;
     this.#changes.push(change);
     this.#form = changedForm(this.#form, change);
@@ -64,6 +64,13 @@ export class Negotiation {
   conclude(outcome: Outcome): void {
     if (this.#changes.length > 0 && outcome.kind !== 'bad_request')
       this.#known.keep(this.#model, this.#lasting);
+  }
+
+  /** A cap that was refused under its other name too in this call can only be left out. */
+  #next(change: FormChange | null): FormChange | null {
+    return change?.kind === 'rename_cap' && this.#isMade(change)
+      ? { kind: 'drop', parameter: 'cap' }
+      : change;
   }
 
   #isMade(change: FormChange): boolean {

@@ -14,6 +14,11 @@ export interface ToolCall {
   readonly name: string;
   /** The arguments as the model wrote them, not parsed. */
   readonly arguments: string;
+  /**
+   * Further fields of the call, each an object, by name; absent where there are none. Gemini refuses a call that
+   * comes back in the history without its `extra_content`.
+   */
+  readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 /** A complete reply. What it is good for is the caller's decision: `text` may be blank. */
@@ -21,10 +26,18 @@ export interface Completion {
   readonly kind: 'ok';
   /** The reply's text, reasoning left out; '' when there is none. */
   readonly text: string;
-  /** As sent by the endpoint (`stop`, `length`, `content_filter`, ...); null when it sent none. */
+  /**
+   * As sent by the endpoint (`stop`, `length`, `content_filter`, ...); null when it sent none. It says nothing on
+   * tool calls: many servers end those with `stop` too.
+   */
   readonly finishReason: string | null;
   readonly refusal: string | null;
   readonly toolCalls: readonly ToolCall[];
+  /**
+   * What the model thought before these tool calls; absent without either. DeepSeek refuses such a message when it
+   * comes back without its reasoning. Never part of the text.
+   */
+  readonly reasoning?: string;
   /** The model that answered, by its own word; null when it did not say. */
   readonly model: string | null;
 }

@@ -25,6 +25,8 @@ export async function readReply(answer: Answer, plain: Readable): Promise<ReadAn
   if (reader.isOver && plain === body) releaseBody(body);
   else body.destroy();
   const ended = judge(answer, reader, reading);
+  // A plain JSON reply is only known to be one at its end.
+  if ('kind' in ended && ended.kind === 'ok') handOut(answer, reader);
   const { usage } = reader;
   if (!('refused' in ended)) return { outcome: ended, usage, refusal: null };
   const { url, clean } = answer;
@@ -33,7 +35,8 @@ export async function readReply(answer: Answer, plain: Readable): Promise<ReadAn
   return { outcome, usage, refusal: refused };
 }
 
-async function readBody({ clocks }: Answer, plain: Readable, reader: ReplyReader): Promise<Reading> {
+async function readBody(answer: Answer, plain: Readable, reader: ReplyReader): Promise<Reading> {
+  const { clocks } = answer;
   // Streaming, because a character may be split between two chunks; it also drops a byte order mark.
   const decoder = new TextDecoder();
   let size = 0;
@@ -44,6 +47,7 @@ async function readBody({ clocks }: Answer, plain: Readable, reader: ReplyReader
       if (reader.feed(decoder.decode(chunk, { stream: true }))) {
         if (reader.isFinished) clocks.replyFinished();
         else clocks.life();
+        if (answer.stopped() === null) handOut(answer, reader);
       }
       if (reader.isOver) break;
     }
@@ -51,6 +55,12 @@ async function readBody({ clocks }: Answer, plain: Readable, reader: ReplyReader
   } catch (error) {
     return { tooLarge: false, broken: { error } };
   }
+}
+
+function handOut({ onText }: Answer, reader: ReplyReader): void {
+  if (onText === undefined) return;
+  const text = reader.takeText();
+  if (text !== '') onText(text);
 }
 
 function judge(

@@ -1,3 +1,5 @@
+import { secretForms } from './secret-forms.js';
+
 const MESSAGE_LIMIT = 300;
 /** Replacing a key this short would make every message unreadable, and it protects nothing. */
 const SHORTEST_SECRET = 4;
@@ -18,13 +20,10 @@ export type CleanText = (text: string, limit?: number) => string;
 /**
  * A cleaner that knows the endpoint's key. Error texts of endpoints quote the key they refused, HTML error pages
  * and whole prompts; what leaves this client is one line of at most `limit` characters, without tags, with every
- * key replaced by `[REDACTED]`. Keys are replaced before the text is cut, so that no part of one is left at the end.
+ * key, encoded or not, replaced by `[REDACTED]`. Keys are replaced before the text is cut, so that no part of one is left at the end.
  */
 export function createCleaner(secrets: readonly string[]): CleanText {
-  const known = secrets
-    .filter((secret) => secret.length >= SHORTEST_SECRET)
-    // One may be part of another, of which it would leave the rest behind.
-    .toSorted((a, b) => b.length - a.length);
+  const known = secretForms(secrets, SHORTEST_SECRET);
   const redact = (text: string): string => {
     const withoutKnown = known.reduce((rest, secret) => rest.replaceAll(secret, '[REDACTED]'), text);
     return KEY_SHAPES.reduce((rest, shape) => rest.replace(shape, '[REDACTED]'), withoutKnown);

@@ -7,12 +7,15 @@ import { latest, NO_USAGE, usageIn } from './usage.js';
 /**
  * Puts one reply together, from stream chunks or from a complete answer: both have the same parts, under `delta`
  * or under `message`. Only the first choice counts. Reasoning fields (`reasoning_content`, `reasoning`,
- * `thinking`, ...) are not read at all, so they cannot leak into the text.
+ * `thinking`, ...) never get into the text.
  */
 export class ReplyAccumulator {
   readonly #toolCalls = new ToolCallSlots();
   #text = '';
+  /** The end of the text that nobody has taken yet. */
+  #fresh = '';
   #refusal = '';
+  #reasoning = '';
   #finishReason: string | null = null;
   #model: string | null = null;
   #usage: Usage = NO_USAGE;
@@ -45,13 +48,22 @@ export class ReplyAccumulator {
     return this.#finishReason;
   }
 
+  /** The text that came since this was last asked for. */
+  takeText(): string {
+    const text = this.#fresh;
+    this.#fresh = '';
+    return text;
+  }
+
   completion(): Completion {
+    const toolCalls = this.#toolCalls.calls();
     return {
       kind: 'ok',
       text: this.#text,
       finishReason: this.#finishReason,
       refusal: this.#refusal === '' ? null : this.#refusal,
-      toolCalls: this.#toolCalls.calls(),
+      toolCalls,
+      ...(toolCalls.length === 0 || this.#reasoning === '' ? {} : { reasoning: this.#reasoning }),
       model: this.#model,
     };
   }
@@ -65,7 +77,9 @@ export class ReplyAccumulator {
   #addPart(part: Readonly<Record<string, unknown>>, whole: boolean): void {
     const { text, refusal } = contentText(part['content']);
     this.#text += text;
+    this.#fresh += text;
     this.#refusal += refusal + (typeof part['refusal'] === 'string' ? part['refusal'] : '');
+    this.#reasoning += reasoningIn(part);
     const calls = listOf(part['tool_calls']);
     if (whole) this.#toolCalls.addWhole(calls);
     else if (calls.length > 0) this.#toolCalls.addDeltas(calls);
@@ -74,6 +88,14 @@ export class ReplyAccumulator {
       this.#toolCalls.addDeltas([{ index: 0, function: part['function_call'] }]);
     }
   }
+}
+
+const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text', 'thinking'];
+
+/** Gateways send the same text under two names at once, so that only the first that holds any counts. */
+function reasoningIn(part: Readonly<Record<string, unknown>>): string {
+  const texts = REASONING_FIELDS.map((field) => part[field]).filter((text) => typeof text === 'string');
+  return texts.find((text) => text !== '') ?? '';
 }
 
 /** The choice with index 0, or the first one where choices carry no index. */

@@ -60,6 +60,14 @@ export class ReplyReader {
     return this.#reply.usage;
   }
 
+  /**
+   * The text of the reply that came since this was last asked for. None beside an error: then the text is no part
+   * of any reply, and as long as none was handed out the request may be sent again.
+   */
+  takeText(): string {
+    return this.#problem === null ? this.#reply.takeText() : '';
+  }
+
   /** What the body came to. A reply that is complete counts, also when the connection broke after it. */
   conclude(end: BodyEnd): ReplyEnd {
     if (this.#form === 'json' || this.#form === 'text') return this.#concludeDocument(end);

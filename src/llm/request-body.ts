@@ -1,15 +1,19 @@
 import type { RequestForm } from './request-form.js';
+import { sentTools, type ToolFields } from './request-tools.js';
 
+/** A message as it is sent, field by field: `content`, `tool_calls`, `tool_call_id` and what a provider wants back. */
 export interface ChatMessage {
   readonly role: string;
-  readonly content: string;
+  readonly [field: string]: unknown;
 }
 
-export interface ChatRequest {
+export interface ChatRequest extends ToolFields {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
   /** In tokens; null sends no cap at all. */
   readonly maxOutputTokens: number | null;
+  /** Instead of a configured one. */
+  readonly temperature?: number | undefined;
   /** Configured fields beside our own, of which they override none. */
   readonly extraBody: Readonly<Record<string, unknown>>;
 }
@@ -17,13 +21,14 @@ export interface ChatRequest {
 /** The fields of a request as they are sent. */
 export type RequestFields = Readonly<Record<string, unknown>>;
 
-/** Fields that have a setting of their own, so that they cannot be extra fields. */
+/** Fields that the client sets itself, so that they cannot be extra fields. */
 export const OWN_FIELDS: readonly string[] = [
   'model',
   'messages',
   'stream',
   'max_tokens',
   'max_completion_tokens',
+  'tools',
 ];
 
 /**
@@ -32,22 +37,22 @@ export const OWN_FIELDS: readonly string[] = [
  * which cannot be told from a hang and is cut by proxies.
  */
 export function requestFields(request: ChatRequest, form: RequestForm): RequestFields {
-  const extra = Object.entries(request.extraBody).filter(
-    ([name]) => !OWN_FIELDS.includes(name) && !form.dropped.includes(name),
-  );
-  const { maxOutputTokens } = request;
+  const { maxOutputTokens: cap, temperature, extraBody } = request;
+  const { capField } = form;
+  const options = Object.entries({ ...extraBody, ...(temperature === undefined ? {} : { temperature }) });
   const fields = {
     model: request.model,
-    messages: request.messages.map(({ role, content }) => ({ role, content })),
+    messages: request.messages,
     ...(form.stream ? { stream: true } : {}),
     ...(form.stream && form.streamOptions ? { stream_options: { include_usage: true } } : {}),
-    ...(maxOutputTokens === null ? {} : { [form.capField]: capWithin(maxOutputTokens, form) }),
-    ...Object.fromEntries(extra),
+    ...(cap === null || capField === null ? {} : { [capField]: capWithin(cap, form) }),
+    ...Object.fromEntries(options.filter(([name]) => !OWN_FIELDS.includes(name))),
   };
-  if (form.stream && form.streamOptions) return fields;
-  // Also where it is configured: it was refused, and without a stream there is nothing to set options for.
-  const { stream_options: _refused, ...rest } = fields;
-  return rest;
+  const refused = [...form.dropped, ...(form.stream && form.streamOptions ? [] : ['stream_options'])];
+  return Object.fromEntries(
+    // Last of all, for what is refused is left out also where it is configured.
+    Object.entries(sentTools(fields, request)).filter(([name]) => !refused.includes(name)),
+  );
 }
 
 /**

@@ -3,8 +3,8 @@
  * on them, and say so only by refusing a request; what was learned that way is kept as one of these.
  */
 export interface RequestForm {
-  /** The name under which the output cap is sent. Never both: that is refused too. */
-  readonly capField: 'max_tokens' | 'max_completion_tokens';
+  /** The name under which the output cap is sent. Never both: that is refused too. Null where each was refused. */
+  readonly capField: CapField | null;
   /** Largest output cap that the endpoint takes, in tokens; null while it has not complained. */
   readonly largestCap: number | null;
   /** False asks for a plain JSON reply. */
@@ -13,6 +13,8 @@ export interface RequestForm {
   /** Configured extra fields that the endpoint refused. */
   readonly dropped: readonly string[];
 }
+
+export type CapField = 'max_tokens' | 'max_completion_tokens';
 
 /** Understood by nearly all endpoints; `max_tokens` because several ignore the newer name without a word. */
 export const FIRST_FORM: RequestForm = {
@@ -25,12 +27,20 @@ export const FIRST_FORM: RequestForm = {
 
 /** One change of the form, made after the endpoint refused a request for one of its parameters. */
 export type FormChange =
-  | { readonly kind: 'rename_cap'; readonly to: RequestForm['capField'] }
+  | { readonly kind: 'rename_cap'; readonly to: CapField }
   /** `lasting` is false for a cap that only the length of this prompt made too large. */
   | { readonly kind: 'clamp_cap'; readonly to: number; readonly lasting: boolean }
   | { readonly kind: 'drop'; readonly parameter: DroppableParameter };
 
-export type DroppableParameter = 'stream' | 'stream_options' | 'temperature' | 'top_p';
+/** `cap` is the output cap, under either name. */
+export type DroppableParameter =
+  | 'cap'
+  | 'stream'
+  | 'stream_options'
+  | 'temperature'
+  | 'top_p'
+  | 'tool_choice'
+  | 'parallel_tool_calls';
 
 export function changedForm(form: RequestForm, change: FormChange): RequestForm {
   switch (change.kind) {
@@ -39,6 +49,7 @@ export function changedForm(form: RequestForm, change: FormChange): RequestForm 
     case 'clamp_cap':
       return { ...form, largestCap: change.to };
     case 'drop':
+      if (change.parameter === 'cap') return { ...form, capField: null };
       if (change.parameter === 'stream') return { ...form, stream: false };
       if (change.parameter === 'stream_options') return { ...form, streamOptions: false };
       return { ...form, dropped: [...form.dropped, change.parameter] };
@@ -53,6 +64,6 @@ export function describeChange(change: FormChange): string {
     case 'clamp_cap':
       return `lowering the output cap to ${change.to}`;
     case 'drop':
-      return `leaving out ${change.parameter}`;
+      return `leaving out ${change.parameter === 'cap' ? 'the output cap' : change.parameter}`;
   }
 }

@@ -4,13 +4,15 @@ import type { ErrorFacts } from './error-facts.js';
 
 type Headers = Readonly<Record<string, unknown>>;
 
+/** Longest delay that is believed, in ms: a day. What is more (`Infinity`, `1e25`) means "not today" as well. */
+const LONGEST_DELAY_MS = 86_400_000;
 /** Larger numbers are epoch milliseconds, smaller ones epoch seconds: the border is in the year 5138 or 1973. */
 const EPOCH_MS_FROM = 100_000_000_000;
 const EPOCH_SECONDS_FROM = 1_000_000_000;
 
 /**
  * How long the endpoint explicitly asks to wait, in ms: headers first, then `RetryInfo`, then the error text.
- * Null when it does not ask; what is negative or no number does not count as asking.
+ * Null when it does not ask; what is negative or no number does not count as asking. At most a day.
  */
 export function explicitDelay(headers: IncomingHttpHeaders, facts: ErrorFacts): number | null {
   return (
@@ -91,7 +93,8 @@ function epochReset(value: unknown): number | null {
 }
 
 function valid(ms: number | null): number | null {
-  return ms !== null && Number.isFinite(ms) && ms >= 0 ? Math.ceil(ms) : null;
+  // Of `NaN` neither comparison holds.
+  return ms !== null && ms >= 0 ? Math.min(Math.ceil(ms), LONGEST_DELAY_MS) : null;
 }
 
 function textIn(value: unknown): string | null {
@@ -102,7 +105,14 @@ function textIn(value: unknown): string | null {
 
 function numberIn(value: unknown): number | null {
   const text = textIn(value);
-  return text !== null && /^[+-]?\d+(?:\.\d+)?$/.test(text) ? Number(text) : null;
+  return text !== null && /^[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Infinity)$/i.test(text)
+    ? numberOf(text)
+    : null;
+}
+
+function numberOf(text: string): number {
+  // `Number` knows the word in one spelling only.
+  return /^\+?infinity$/i.test(text) ? Number.POSITIVE_INFINITY : Number(text);
 }
 
 function lowerCased(headers: Headers): Headers {

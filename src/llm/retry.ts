@@ -30,6 +30,8 @@ export interface RetryOptions {
   /** Rejects when the signal fires. */
   readonly sleep?: ((ms: number, signal: AbortSignal) => Promise<unknown>) | undefined;
   readonly onFailure?: ((event: RetryEvent) => void) | undefined;
+  /** False once a repeated request could not be hidden from the caller: then nothing is sent again, for no reason. */
+  readonly mayRepeat?: (() => boolean) | undefined;
   /** Changes the request after a refusal if that can help, and says how in one phrase; null when it cannot. */
   readonly change?: ((result: AttemptResult) => string | null) | undefined;
 }
@@ -62,9 +64,12 @@ export async function withRetries(
     usage = sum(usage, result.usage);
     const { outcome } = result;
     if (outcome.kind === 'ok') return { outcome, requests, usage };
-    const change = options.change?.(result) ?? null;
+    const mayRepeat = options.mayRepeat?.() ?? true;
+    const change = mayRepeat ? (options.change?.(result) ?? null) : null;
     let waitMs: number | null;
-    if (change !== null) {
+    if (!mayRepeat) {
+      waitMs = null;
+    } else if (change !== null) {
       waitMs = 0;
     } else if (result.staleConnection && !staleResent) {
       staleResent = true;

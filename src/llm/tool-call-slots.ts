@@ -6,6 +6,7 @@ interface Slot {
   id: string | null;
   name: string;
   arguments: string;
+  extra: Readonly<Record<string, unknown>>;
   readonly index: number | null;
   /** The delta list that opened it; tells two whole calls of one list from two fragments of one call. */
   readonly list: number;
@@ -44,6 +45,7 @@ export class ToolCallSlots {
         id: slot.id ?? `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`,
         name: slot.name,
         arguments: plainArguments(slot.arguments),
+        ...(Object.keys(slot.extra).length === 0 ? {} : { extra: slot.extra }),
       }));
   }
 
@@ -79,6 +81,7 @@ export class ToolCallSlots {
       id: nonBlank(delta['id']),
       name: '',
       arguments: '',
+      extra: {},
       index: indexOf(delta),
       list: this.#lists,
     };
@@ -94,10 +97,20 @@ export class ToolCallSlots {
     slot.id ??= nonBlank(delta['id']);
     // Replaced, never appended: several endpoints repeat the whole name in every fragment.
     slot.name = nonBlank(member(delta['function'], 'name')) ?? slot.name;
+    slot.extra = { ...slot.extra, ...extraIn(delta) };
     const given = member(delta['function'], 'arguments');
     if (typeof given === 'string') slot.arguments += given;
     else if (isRecord(given) || Array.isArray(given)) slot.arguments = JSON.stringify(given);
   }
+}
+
+/** The objects beside `function`: signatures and the like, which their provider wants back. */
+function extraIn(delta: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(delta).filter(
+      ([name, value]) => name !== 'function' && isRecord(value) && Object.keys(value).length > 0,
+    ),
+  );
 }
 
 function indexOf(delta: Readonly<Record<string, unknown>>): number | null {

@@ -94,6 +94,27 @@ describe('the cleaned summary', () => {
     ['a <think>b\n</think>\nc', 'a <think>b\n</think>\nc'],
     ['Text with <think>inside</think> it.', 'Text with <think>inside</think> it.'],
     ['<think>a</think>Use the <think> tag.', 'Use the <think> tag.'],
+    // Tags within the block are counted.
+    ['<think>a </think> b</think>text', 'text'],
+    ['<think>a</think>b</think>c</think>text', 'text'],
+    ['<think>a <think>b</think> c</think>text', 'text'],
+    ['<think>the <think> tag is meant</think>text', 'text'],
+    ['<think>a `</think>` b</think>text', 'text'],
+    ['<think>a\n```\n</think>\n```\nb</think>text', 'text'],
+    ['<think>it`s</think>Use `x`.', 'Use `x`.'],
+    // Tags in the answer are its own.
+    ['<think>a</think>The `</think>` tag was fixed.', 'The `</think>` tag was fixed.'],
+    [
+      '<think>a</think>Fixed:\n~~~html\n</think>\n~~~\nNext: Oslo.',
+      'Fixed:\n~~~html\n</think>\n~~~\nNext: Oslo.',
+    ],
+    ['<think>a</think>Wrap it: <think>x</think> works.', 'Wrap it: <think>x</think> works.'],
+    [
+      '<think>a</think>One <think>x</think>, two <think>y</think>.',
+      'One <think>x</think>, two <think>y</think>.',
+    ],
+    ['<think>a</think>Strip </thinking> too.', 'Strip </thinking> too.'],
+    ['Fixed:\n```\n</think>\n```\nNext: Oslo.', 'Fixed:\n```\n</think>\n```\nNext: Oslo.'],
     ['```markdown\n- Slot 4 reserved\n```', '- Slot 4 reserved'],
     ['Use:\n```sh\nls\n```\nDone', 'Use:\n```sh\nls\n```\nDone'],
     ['```\n- Slot 4', '- Slot 4'],

@@ -317,7 +317,7 @@ describe('npm run doctor', { timeout: 60_000 }, () => {
   });
 
   it('shows a refused connection, to the letter', async () => {
-    const OPENAI_BASE_URL = `http://user:${KEY}@127.0.0.1:9/v1?key=${KEY}`;
+    const OPENAI_BASE_URL = `http://127.0.0.1:9/v1?key=${KEY}`;
     const run = await runDoctor({ OPENAI_BASE_URL, OPENAI_API_KEY: KEY, MAIN_MODEL: MODEL });
     expect(run).toEqual({
       code: 1,

@@ -6,8 +6,17 @@ import { type StubReply, startModelStub } from '../support/model-stub.js';
 import { startProcess } from '../support/process.js';
 import { modelAt, temporaryFolder } from '../support/service.js';
 
-const KEY = 'sk-live-SECRET-9';
-const HEADER = 'gateway-SECRET-9';
+const KEY = 'live+key/SECRET-9';
+const HEADER = 'gateway SECRET-9';
+
+/** The forms in which a text may be echoed. */
+const FORMS: readonly ((text: string) => string)[] = [
+  (text) => text,
+  encodeURIComponent,
+  (text) => Buffer.from(text).toString('base64'),
+  (text) => Buffer.from(`user:${text}`).toString('base64'),
+];
+const FORMS_OF_BOTH = [KEY, HEADER].flatMap((secret) => FORMS.map((form) => form(secret)));
 
 /** Ways in which an endpoint gives back what it was sent. */
 const ECHOES: readonly StubReply[] = [
@@ -22,6 +31,7 @@ const ECHOES: readonly StubReply[] = [
   { body: { error: { message: `Bearer ${KEY}`, metadata: { raw: `{"error":{"message":"${HEADER}"}}` } } } },
   { status: 500, body: { error: { message: `x-gateway: ${HEADER}`, type: KEY, code: KEY } } },
   { content: null, message: { refusal: `I will not use ${KEY} or ${HEADER}` } },
+  { status: 400, body: { error: { message: FORMS_OF_BOTH.join(' ') } } },
   { content: `The key is ${KEY}, the header ${HEADER}.`, message: { reasoning_content: KEY } },
 ];
 
@@ -65,7 +75,9 @@ describe('the key of an endpoint that gives it back', { timeout: 60_000 }, () =>
       answers: JSON.stringify(answers),
       database: readFileSync(file, 'latin1'),
     };
-    for (const [place, text] of Object.entries(places))
-      expect([place, text.includes('SECRET-9')]).toEqual([place, false]);
+    for (const [place, text] of Object.entries(places)) {
+      for (const secret of ['SECRET-9', ...FORMS_OF_BOTH])
+        expect([place, secret, text.includes(secret)]).toEqual([place, secret, false]);
+    }
   });
 });

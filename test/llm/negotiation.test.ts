@@ -153,13 +153,52 @@ test('three changes at most; then the refusal stands, and nothing is remembered'
   expect(bodies[4]).toEqual(bodies[0]);
 });
 
-test('an endpoint that refuses both names of the cap gets each of them once', async () => {
+const refusesCaps = (body: Body): RawResponse | null => {
+  const name = ['max_tokens', 'max_completion_tokens'].find((field) => field in body);
+  return name === undefined ? null : refuse(name);
+};
+
+test('an endpoint that refuses both names of the cap gets none, and none from then on', async () => {
+  const { client, bodies, failures } = await negotiating((body) => refusesCaps(body) ?? OK, {
+    maxOutputTokens: 100,
+  });
+  expect(await ask(client)).toMatchObject({ outcome: completed('Hello'), requests: 3 });
+  expect(await ask(client)).toMatchObject({ outcome: completed('Hello'), requests: 1 });
+  expect(fieldsOf(bodies)).toEqual([
+    { ...STREAM, max_tokens: 100 },
+    { ...STREAM, max_completion_tokens: 100 },
+    STREAM,
+    STREAM,
+  ]);
+  expect(failures.map(({ change }) => change)).toEqual([
+    'sending the output cap as max_completion_tokens',
+    'leaving out the output cap',
+  ]);
+});
+
+test('leaving the cap out is one of the three changes of a call', async () => {
   const { client, bodies } = await negotiating(
-    (body) => refuse('max_tokens' in body ? 'max_tokens' : 'max_completion_tokens'),
+    (body) => refusesCaps(body) ?? refuse('stream_options' in body ? 'stream_options' : 'stream'),
     { maxOutputTokens: 100 },
   );
-  expect(await ask(client)).toMatchObject({ outcome: { kind: 'bad_request' }, requests: 2 });
-  expect(bodies).toHaveLength(2);
+  expect(await ask(client)).toMatchObject({ outcome: { kind: 'bad_request' }, requests: 4 });
+  expect(bodies.at(-1)).not.toHaveProperty('stream_options');
+  await ask(client);
+  expect(bodies[4]).toEqual(bodies[0]);
+});
+
+test('a cap that is refused under its name and then for its size stays lowered', async () => {
+  const { client, bodies } = await negotiating(
+    (body) => {
+      if ('max_tokens' in body) return refuse('max_tokens');
+      return Number(body['max_completion_tokens']) > 50
+        ? refuse('max_completion_tokens', 'supports at most 50 tokens')
+        : OK;
+    },
+    { maxOutputTokens: 100 },
+  );
+  expect(await ask(client)).toMatchObject({ outcome: completed('Hello'), requests: 3 });
+  expect(bodies.at(-1)).toHaveProperty('max_completion_tokens', 50);
 });
 
 test('a change is no retry: the retries are all left after it, with the new bytes', async () => {

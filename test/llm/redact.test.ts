@@ -20,6 +20,32 @@ test.each([
   expect(clean(text)).toBe(expected);
 });
 
+const KEY = 'vendor key/with+odd "chars" 123';
+const encoded = (text: string) => Buffer.from(text).toString('base64');
+
+test.each([
+  ['as it is', KEY],
+  ['in JSON', JSON.stringify({ key: KEY })],
+  ['percent-encoded', encodeURIComponent(KEY)],
+  ['percent-encoded in lower case', encodeURIComponent(KEY).replace(/%../g, (code) => code.toLowerCase())],
+  ['in a form', new URLSearchParams({ key: KEY }).toString()],
+  ['in base64', encoded(KEY)],
+  ['in base64url', Buffer.from(KEY).toString('base64url')],
+  ['in base64 behind one char', encoded(`:${KEY}`)],
+  ['in base64 behind a user', encoded(`us:${KEY}`)],
+  ['in base64 as a header', encoded(`Bearer ${KEY}\r\n`)],
+])('a key that comes back %s is not shown', (_name, echo) => {
+  const line = createCleaner([KEY])(`You sent ${echo}, which is wrong`);
+  expect(line).toContain('[REDACTED]');
+  expect(line).toMatch(/^You sent .*, which is wrong$/);
+  // What is left of it are single chars at the ends, which also hold bits of what stands beside it.
+  expect(line.length).toBeLessThan(60);
+});
+
+test('a short key hides nothing but itself', () => {
+  expect(createCleaner(['abcd'])('abcd and YWJjZA==')).toBe('[REDACTED] and YWJjZA==');
+});
+
 test('a text is cut to 300 characters, never inside a surrogate pair', () => {
   expect(clean('a'.repeat(300))).toBe('a'.repeat(300));
   expect(clean('a'.repeat(301))).toBe(`${'a'.repeat(299)}\u2026`);

@@ -48,6 +48,26 @@ test('429 with Retry-After: 1, then ok: exactly 2 requests, at least 1 s apart',
   expect((second?.receivedAt ?? 0) - (first?.receivedAt ?? 0)).toBeGreaterThanOrEqual(1_000);
 });
 
+test.each(['Infinity', '1e25', '9'.repeat(40)])(
+  'Retry-After: %s fails at once, with a day to pass on',
+  async (value) => {
+    const server = await serveResponses(refusal(429, { 'retry-after': value }));
+    const { client, waits } = impatient(server.url);
+    expect(await ask(client)).toMatchObject({
+      outcome: { kind: 'rate_limited', retryAfterMs: 86_400_000 },
+      requests: 1,
+    });
+    expect(waits).toEqual([]);
+  },
+);
+
+test.each(['-1', 'NaN', '-Infinity', 'soon'])('Retry-After: %s is no hint', async (value) => {
+  const server = await serveResponses(refusal(503, { 'retry-after': value }), OK);
+  const { client, waits } = impatient(server.url);
+  expect(await ask(client)).toMatchObject({ outcome: { kind: 'ok' }, requests: 2 });
+  expect(waits).toEqual([250]);
+});
+
 test.each([
   [429, 'rate_limited'],
   [503, 'unavailable'],

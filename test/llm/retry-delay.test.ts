@@ -39,6 +39,17 @@ test.each<[Record<string, string>, number | null]>([
   [{ 'retry-after': '0' }, 0],
   [{ 'retry-after': '-3' }, null],
   [{ 'retry-after': 'NaN' }, null],
+  [{ 'retry-after': '-1e25' }, null],
+  [{ 'retry-after': '-Infinity' }, null],
+  // More than a day is a day: too long to wait for, and safe to pass on.
+  [{ 'retry-after': '86400' }, 86_400_000],
+  [{ 'retry-after': '86401' }, 86_400_000],
+  [{ 'retry-after': '1e25' }, 86_400_000],
+  [{ 'retry-after': 'Infinity' }, 86_400_000],
+  [{ 'retry-after': '9'.repeat(400) }, 86_400_000],
+  [{ 'retry-after-ms': '1E+300' }, 86_400_000],
+  [{ 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT' }, 86_400_000],
+  [{ 'retry-after': '1e1' }, 10_000],
   [{ 'retry-after': '' }, null],
   [{ 'retry-after-ms': '-1', 'retry-after': '2' }, 2_000],
   // A date is measured by the clock of the server that wrote it, which may be wrong.

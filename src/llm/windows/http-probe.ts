@@ -3,6 +3,7 @@ import { type Dispatcher, request } from 'undici';
 import type { Connections } from '../connections.js';
 import { chunksOf, plainBody } from '../response-body.js';
 import { transportReason } from '../transport-failure.js';
+import { untilAborted } from '../until-aborted.js';
 
 /** Largest body that is read, in bytes after decompression: the longest public list of models has about 1 MB. */
 const BODY_LIMIT = 4 * 1024 * 1024;
@@ -78,29 +79,6 @@ async function read({ statusCode, headers, body }: Dispatcher.ResponseData): Pro
   } finally {
     // After an early exit the connection would stay taken for ever; after the end this does nothing.
     body.destroy();
-  }
-}
-
-/** undici only notices a signal once it is connected; nobody is to wait for that. */
-async function untilAborted(
-  sent: Promise<Dispatcher.ResponseData>,
-  signal: AbortSignal,
-): Promise<Dispatcher.ResponseData> {
-  let giveUp: () => void = () => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    giveUp = () => reject(new Error('stopped'));
-    signal.addEventListener('abort', giveUp, { once: true });
-  });
-  try {
-    return await Promise.race([sent, aborted]);
-  } catch (error) {
-    sent.then(
-      ({ body }) => body.on('error', () => {}).destroy(),
-      () => {},
-    );
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', giveUp);
   }
 }
 
