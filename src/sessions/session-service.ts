@@ -11,6 +11,7 @@ import { turnRest } from '../db/repositories/turn-leases.js';
 import type { Db, Store } from '../db/store.js';
 import type { SessionRow } from '../db/tables.js';
 import { AppError, sessionBusy } from '../errors.js';
+import { type Answered, answerOnce, type Keyed } from '../idempotency/answer-once.js';
 import { newId } from '../ids.js';
 import { appendTo, type IncomingMessage, type StoredMessage } from './append.js';
 import { createSession } from './new-session.js';
@@ -41,27 +42,51 @@ export class SessionService {
     this.#percentOf = percentOf;
   }
 
-  async create(tenant: string, request: NewSessionRequest): Promise<SessionRow> {
+  create(tenant: string, request: NewSessionRequest): Promise<SessionRow> {
     const now = this.#clock();
     const id = request.id ?? newId('sess', now);
-    const { agent, title, metadata, messages } = request;
+    return this.#taking(id, (db) => this.#createIn(db, tenant, id, request, now));
+  }
+
+  /** As `create`, once for each key. */
+  createOnce(tenant: string, request: NewSessionRequest, key: Keyed<SessionRow>): Promise<Answered> {
+    const now = this.#clock();
+    const id = request.id ?? newId('sess', now);
+    return this.#taking(id, (db) =>
+      answerOnce(db, key.request, now, async () =>
+        key.answer(await this.#createIn(db, tenant, id, request, now)),
+      ),
+    );
+  }
+
+  /** A transaction that ends in SESSION_EXISTS when there is a session with this id. */
+  async #taking<T>(id: string, fn: (db: Db) => Promise<T>): Promise<T> {
     try {
-      return await this.#store.tx(async (db) => {
-        // In this transaction: what the session takes is of an agent that is there when it begins.
-        const agentPercent = agent === null ? null : await this.#percentOf(db, tenant, agent);
-        const compactCount = request.compactCount ?? agentPercent;
-        const fields = { tenant, id, kind: 'manual', agent, title, compactCount, metadata } as const;
-        const session = await createSession(db, fields, now);
-        if (messages.length === 0) return session;
-        await appendTo(db, session, messages, now);
-        return found(await findSession(db, tenant, id), id);
-      });
+      return await this.#store.tx(fn);
     } catch (error) {
       if (this.#store.isUniqueViolation(error)) {
         throw new AppError('SESSION_EXISTS', `There is a session ${id} already`, { cause: error });
       }
       throw error;
     }
+  }
+
+  async #createIn(
+    db: Db,
+    tenant: string,
+    id: string,
+    request: NewSessionRequest,
+    now: number,
+  ): Promise<SessionRow> {
+    const { agent, title, metadata, messages } = request;
+    // In this transaction: what the session takes is of an agent that is there when it begins.
+    const agentPercent = agent === null ? null : await this.#percentOf(db, tenant, agent);
+    const compactCount = request.compactCount ?? agentPercent;
+    const fields = { tenant, id, kind: 'manual', agent, title, compactCount, metadata } as const;
+    const session = await createSession(db, fields, now);
+    if (messages.length === 0) return session;
+    await appendTo(db, session, messages, now);
+    return found(await findSession(db, tenant, id), id);
   }
 
   async get(tenant: string, id: string): Promise<SessionRow> {
@@ -74,12 +99,33 @@ export class SessionService {
 
   /** Appends messages as one contiguous run of `seq`. SESSION_CLOSED on a closed session, SESSION_BUSY in a turn. */
   append(tenant: string, id: string, messages: readonly IncomingMessage[]): Promise<StoredMessage[]> {
-    return this.#store.tx(async (db) => {
-      const session = found(await findSessionEnd(db, tenant, id), id);
-      if (session.status === 'closed') throw new AppError('SESSION_CLOSED', `Session ${id} is closed`);
-      refuseBusy(session.turn_rest);
-      return appendTo(db, session, messages, this.#clock());
-    });
+    return this.#store.tx((db) => this.#appendIn(db, tenant, id, messages));
+  }
+
+  /** As `append`, once for each key. */
+  appendOnce(
+    tenant: string,
+    id: string,
+    messages: readonly IncomingMessage[],
+    key: Keyed<StoredMessage[]>,
+  ): Promise<Answered> {
+    return this.#store.tx((db) =>
+      answerOnce(db, key.request, this.#clock(), async () =>
+        key.answer(await this.#appendIn(db, tenant, id, messages)),
+      ),
+    );
+  }
+
+  async #appendIn(
+    db: Db,
+    tenant: string,
+    id: string,
+    messages: readonly IncomingMessage[],
+  ): Promise<StoredMessage[]> {
+    const session = found(await findSessionEnd(db, tenant, id), id);
+    if (session.status === 'closed') throw new AppError('SESSION_CLOSED', `Session ${id} is closed`);
+    refuseBusy(session.turn_rest);
+    return appendTo(db, session, messages, this.#clock());
   }
 
   /** @param ifVersions versions the caller may have seen; PRECONDITION_FAILED when it is another by now, null skips */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { AppError, fieldError } from '../../errors.js';
@@ -8,16 +9,20 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The elements of the body's `messages`, as they were written; empty without such a body. */
     rawMessages: readonly string[];
+    /** SHA-256 of the body's bytes, as hex; only of requests with an Idempotency-Key, else null. */
+    bodyHash: string | null;
   }
 }
 
 /**
  * The only body parser: JSON, and an empty body under any JSON content type, which clients send with every
- * POST. Everything else is 415. Keeps the text of messages, since they are stored word for word.
+ * POST. Everything else is 415. Keeps the text of messages, since they are stored word for word, and the hash of
+ * bodies that come with a key.
  */
 export const jsonBody = fp(
   async (app: FastifyInstance) => {
     app.decorateRequest('rawMessages');
+    app.decorateRequest('bodyHash', null);
     app.addHook('onRequest', async (request) => {
       request.rawMessages = [];
     });
@@ -34,6 +39,9 @@ export const jsonBody = fp(
       }
       // Decoding would replace what is broken, and the message would no longer be what was sent.
       if (!isUtf8(bytes)) return done(fieldError('body', '', 'is not valid UTF-8'));
+      if (request.headers['idempotency-key'] !== undefined) {
+        request.bodyHash = createHash('sha256').update(bytes).digest('hex');
+      }
       const body = bytes.toString();
       // A byte order mark is no part of JSON, but some clients write one.
       const text = body.charCodeAt(0) === 0xfeff ? body.slice(1) : body;

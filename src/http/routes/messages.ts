@@ -2,8 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { ListedMessage, MessageRange } from '../../db/repositories/messages.js';
 import { fieldError } from '../../errors.js';
+import type { StoredMessage } from '../../sessions/append.js';
 import { listMessages } from '../../sessions/message-list.js';
 import { badCursor, decodeCursor, encodeCursor } from '../cursor.js';
+import { IdempotencyKey, keyedRequest, REPLAYED_HEADER, sendStored } from '../idempotency.js';
 import { incomingMessages } from '../incoming.js';
 import { iso } from '../present.js';
 import {
@@ -50,19 +52,27 @@ export const messageRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description: 'All of them or none, as one contiguous run of `seq`. Messages never change afterwards.',
         tags,
         params: SessionParams,
+        headers: IdempotencyKey,
         querystring: NoQuery,
         body: ref(AppendMessages),
         response: {
-          201: answer('Where the messages stand', ref(AppendedMessages)),
-          ...problems(['SESSION_NOT_FOUND', 'SESSION_CLOSED'], { body: true }),
+          201: answer('Where the messages stand', ref(AppendedMessages), REPLAYED_HEADER),
+          ...problems(['SESSION_NOT_FOUND', 'SESSION_CLOSED', 'SESSION_BUSY'], { body: true, key: true }),
         },
       },
     },
     async (request, reply) => {
       const messages = incomingMessages(request.body.messages, request.rawMessages);
-      const stored = await sessions.append(TENANT, request.params.id, messages);
-      reply.code(201);
-      return { data: stored.map((message) => ({ ...message, created_at: iso(message.created_at) })) };
+      const key = keyedRequest(request);
+      if (key === null) {
+        reply.code(201);
+        return presentStored(await sessions.append(TENANT, request.params.id, messages));
+      }
+      const { answer, replayed } = await sessions.appendOnce(TENANT, request.params.id, messages, {
+        request: key,
+        answer: (stored) => ({ status: 201, location: null, body: JSON.stringify(presentStored(stored)) }),
+      });
+      return sendStored(reply, answer, replayed);
     },
   );
 
@@ -92,6 +102,10 @@ export const messageRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
   );
 };
+
+function presentStored(stored: readonly StoredMessage[]) {
+  return { data: stored.map((message) => ({ ...message, created_at: iso(message.created_at) })) };
+}
 
 interface Bounds {
   readonly after?: number;

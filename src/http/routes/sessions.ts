@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { decodeKeyCursor, keyPage } from '../cursor.js';
 import { IfMatch, ifVersions, withEtag } from '../etag.js';
+import { IdempotencyKey, keyedRequest, REPLAYED_HEADER, sendStored } from '../idempotency.js';
 import { checkedPercent, incomingMessages, metadataJson } from '../incoming.js';
 import { presentSession } from '../present.js';
 import {
@@ -29,23 +30,42 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async (app) => {
         operationId: 'createSession',
         summary: 'Create a session',
         tags,
+        headers: IdempotencyKey,
         querystring: NoQuery,
         body: ref(CreateSession),
-        response: { 201: theSession, ...problems(['SESSION_EXISTS', 'AGENT_NOT_FOUND'], { body: true }) },
+        response: {
+          201: { ...theSession, headers: { ...theSession.headers, ...REPLAYED_HEADER } },
+          ...problems(['SESSION_EXISTS', 'AGENT_NOT_FOUND'], { body: true, key: true }),
+        },
       },
     },
     async (request, reply) => {
       const { id, agent, title, compactCount, metadata, messages } = request.body ?? {};
-      const session = await sessions.create(TENANT, {
+      const wanted = {
         id: id ?? null,
         agent: agent?.toWellFormed() ?? null,
         title: title?.toWellFormed() ?? null,
         compactCount: checkedPercent(compactCount),
         metadata: metadataJson(metadata),
         messages: incomingMessages(messages ?? [], request.rawMessages),
+      };
+      const key = keyedRequest(request);
+      if (key === null) {
+        const session = await sessions.create(TENANT, wanted);
+        reply.code(201).header('location', `/sessions/${session.id}`);
+        return withEtag(reply, session);
+      }
+      const { answer, replayed } = await sessions.createOnce(TENANT, wanted, {
+        request: key,
+        answer: (session) => ({
+          status: 201,
+          location: `/sessions/${session.id}`,
+          body: JSON.stringify(presentSession(session)),
+        }),
       });
-      reply.code(201).header('location', `/sessions/${session.id}`);
-      return withEtag(reply, session);
+      // Of the session as it was answered; it may have moved on since.
+      const { version }: { version: number } = JSON.parse(answer.body);
+      return sendStored(reply.header('etag', `"${version}"`), answer, replayed);
     },
   );
 

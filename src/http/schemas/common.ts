@@ -131,11 +131,14 @@ const COMMON: readonly ErrorCode[] = [
   'SHUTTING_DOWN',
 ];
 const WITH_BODY: readonly ErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
+/** Of operations that take an Idempotency-Key. */
+const WITH_KEY: readonly ErrorCode[] = ['IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED'];
 
 /** The problem responses of an operation, by status; each says which codes it may carry. */
-export function problems(codes: readonly ErrorCode[], options: { body: boolean }) {
+export function problems(codes: readonly ErrorCode[], options: { body: boolean; key?: boolean }) {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of [...COMMON, ...(options.body ? WITH_BODY : []), ...codes]) {
+  const shared = [...COMMON, ...(options.body ? WITH_BODY : []), ...(options.key ? WITH_KEY : [])];
+  for (const code of [...shared, ...codes]) {
     const { status } = ERROR_CATALOGUE[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
