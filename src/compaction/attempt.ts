@@ -15,20 +15,27 @@ import { whyNoLease, whyNotCommitted } from './attempt-refusal.js';
 import { effectiveSummary } from './context.js';
 import type { FoldStep } from './fold.js';
 import type { Ledger } from './ledger.js';
-import { usablePercent } from './percent.js';
 import type { UpToDateReason } from './plan.js';
-import { charsBefore, planSession, type SessionPlan } from './plan-session.js';
+import { charsBefore, type SessionPlan } from './plan-session.js';
 
 /** What an attempt starts from. */
 export interface AttemptStart {
   readonly sessionPk: number;
   readonly leaseMs: number;
   readonly model: string;
-  /** Percent for this call; null takes the session's own. */
-  readonly percent: number | null;
+  readonly trigger: CompactionRow['trigger'];
   readonly keepRecent: number;
   readonly instructions: string | null;
+  /** Decides what to fold, on the session as it is under the lease. */
+  readonly plan: Planner;
 }
+
+/** A plan, and the percent that it was made with. */
+export interface Planned extends SessionPlan {
+  readonly percent: number;
+}
+
+export type Planner = (db: Db, session: SessionRow) => Promise<Planned>;
 
 export type OpenedAttempt =
   | { readonly kind: 'up_to_date'; readonly reason: UpToDateReason; readonly session: SessionRow }
@@ -69,10 +76,8 @@ export class Attempt {
     return store.tx(async (db): Promise<OpenedAttempt> => {
       const session = await takeLease(db, start.sessionPk, owner, start.leaseMs);
       if (session === null) throw await whyNoLease(db, start.sessionPk);
-      const percent = start.percent ?? usablePercent(session.compact_count);
-      const { keepRecent } = start;
-      const planned = await planSession(db, session, { percent, keepRecent, holdFrom: null });
-      const { plan, from } = planned;
+      const planned = await start.plan(db, session);
+      const { plan, from, percent } = planned;
       if (plan.kind === 'up_to_date') {
         await releaseLease(db, session.pk, owner);
         return { kind: 'up_to_date', reason: plan.reason, session };
@@ -114,6 +119,8 @@ export class Attempt {
           summary: step.summary,
           size: step.size,
           compactionId: this.#record.id,
+          carried: carriedAfter(this.#session, step.size),
+          manual: this.#record.trigger === 'manual',
         },
         now,
       );
@@ -165,6 +172,14 @@ export class Attempt {
   }
 }
 
+/**
+ * The message of the open turn, when the pointer has passed it: no summary covers it, contexts repeat it until a
+ * compaction after the turn folds it.
+ */
+function carriedAfter({ turn_position: turn }: SessionRow, size: number): number | null {
+  return turn !== null && turn < size ? turn : null;
+}
+
 function newRecord(
   session: SessionRow,
   { from, summaryChars, openChars }: SessionPlan,
@@ -176,7 +191,7 @@ function newRecord(
     // Without a summary to build on, the chain begins anew.
     predecessor_id: effectiveSummary(session.compact_summary) === null ? null : session.current_compaction_id,
     lease_owner: start.owner,
-    trigger: 'manual',
+    trigger: start.trigger,
     outcome: 'running',
     from_size: from,
     to_size: from,

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pageFrom } from '../db/repositories/message-pages.js';
-import { conversationBetween, messageAt } from '../db/repositories/messages.js';
+import { conversationBetween, messageAt, messageWithBody } from '../db/repositories/messages.js';
 import type { Store } from '../db/store.js';
+import type { SessionRow } from '../db/tables.js';
 import type { BatchMessage } from './chunk-reader.js';
 import type { ChatMessage } from './measure.js';
 
@@ -24,6 +25,29 @@ export function batchSource(store: Store, sessionPk: number, messageCount: numbe
         seq = page.to + 1;
       }
     });
+  };
+}
+
+/**
+ * The messages of a session's batch as they are summarized: first the one that an earlier compaction carried past
+ * the pointer, if its turn is over, then the batch, without the message that opened the turn which runs now. That
+ * one is answered word for word and must not be read as something done.
+ *
+ * @param from where the batch begins; the carried message takes the place before it, so that no cut parts them
+ * @param end position after the batch, a safe cut
+ */
+export function batchOf(store: Store, session: SessionRow, from: number, end: number) {
+  const { pk, message_count: messageCount, carried_position: carried, turn_position: turn } = session;
+  const read = batchSource(store, pk, messageCount);
+  const lead = carried !== null && carried < from && carried !== turn ? carried : null;
+  return async (position: number): Promise<readonly BatchMessage[]> => {
+    const rows = (await read(position)).filter((row) => row.position !== turn);
+    // All of it was the one message that stays out: what comes after it is next.
+    if (rows.length === 0 && position + 1 < end) return read(position + 1);
+    if (lead === null || position !== from) return rows;
+    const row = await store.snapshot((db) => messageWithBody(db, pk, lead));
+    if (row === null) throw new RangeError(`there is no message at position ${lead}`);
+    return [{ position: from - 1, groupStart: from - 1, message: JSON.parse(row.body) }, ...rows];
   };
 }
 

@@ -4,8 +4,8 @@ import type { Db, Store } from '../db/store.js';
 import type { CompactionRow, SessionRow } from '../db/tables.js';
 import { AppError } from '../errors.js';
 import type { Logger } from '../logger.js';
-import { Attempt, type OpenedAttempt } from './attempt.js';
-import { batchSource } from './batch.js';
+import { Attempt, type AttemptStart, type OpenedAttempt, type Planner } from './attempt.js';
+import { batchOf } from './batch.js';
 import { summaryLimit } from './budget.js';
 import { ChunkReader } from './chunk-reader.js';
 import type { CompactOptions, CompactResult } from './compact-result.js';
@@ -13,9 +13,9 @@ import { effectiveSummary } from './context.js';
 import { foldBatch } from './fold.js';
 import { keepLease, type LeaseTimes } from './lease-keeper.js';
 import { Ledger } from './ledger.js';
-import { usablePercent } from './percent.js';
 import type { Plan } from './plan.js';
-import { planSession, type SessionPlan } from './plan-session.js';
+import type { SessionPlan } from './plan-session.js';
+import { plannerOf } from './planner.js';
 import { RunningWork } from './running-work.js';
 import type { Summarizer } from './summarizer.js';
 
@@ -37,6 +37,12 @@ interface Parts {
   readonly settings: CompactionSettings;
   readonly logger: Logger;
 }
+
+/** What one compaction is to do, whoever asked for it. */
+type Work = Omit<AttemptStart, 'leaseMs' | 'model'> & {
+  /** Called when there is something to fold, before the summarizer is. */
+  readonly onStart?: () => void;
+};
 
 /** Folds sessions: plan, lease, summarize, commit step by step. See `docs/compaction.md`. */
 export class CompactionService {
@@ -65,7 +71,33 @@ export class CompactionService {
       return { kind: 'up_to_date', reason: plan.reason, session, lastCompactedAt };
     const summarizer = this.#parts.summarizerFor(options.model);
     if (options.dryRun) return this.#preview(session, planned, plan, summarizer);
-    return this.#running.run(signal, (controller) => this.#run(session.pk, options, summarizer, controller));
+    const { keepRecent, instructions } = options;
+    const planner = plannerOf(options);
+    return this.#running.run(signal, (controller) =>
+      this.#run(
+        { sessionPk: session.pk, trigger: 'manual', keepRecent, instructions, plan: planner },
+        summarizer,
+        controller,
+      ),
+    );
+  }
+
+  /**
+   * Compacts for a turn that is about to call its model, as the plan says, in the turn's own time.
+   *
+   * @param onStart called when there is something to fold, before the summarizer is
+   */
+  compactForTurn(
+    request: Pick<Work, 'sessionPk' | 'keepRecent' | 'instructions' | 'plan'> & {
+      readonly model: string | null;
+    },
+    onStart: () => void,
+    signal: AbortSignal,
+  ): Promise<CompactResult> {
+    const summarizer = this.#parts.summarizerFor(request.model);
+    const { sessionPk, keepRecent, instructions, plan } = request;
+    const work: Work = { sessionPk, keepRecent, instructions, plan, trigger: 'automatic', onStart };
+    return this.#running.run(signal, (controller) => this.#run(work, summarizer, controller));
   }
 
   /** Lets compactions at work end for `graceMs`, then stops them; refuses later ones. Leases are given back. */
@@ -79,13 +111,7 @@ export class CompactionService {
       const session = await findSession(db, tenant, id);
       if (session === null) throw new AppError('SESSION_NOT_FOUND', `There is no session ${id}`);
       if (session.status === 'closed') throw new AppError('SESSION_CLOSED', `Session ${id} is closed`);
-      const { percent, keepRecent } = options;
-      const request = {
-        percent: percent ?? usablePercent(session.compact_count),
-        keepRecent,
-        holdFrom: null,
-      };
-      const planned = await planSession(db, session, request);
+      const planned = await plannerOf(options)(db, session);
       return { session, planned, lastCompactedAt: await lastCompactedAt(db, session) };
     });
   }
@@ -109,8 +135,7 @@ export class CompactionService {
   }
 
   async #run(
-    sessionPk: number,
-    options: CompactOptions,
+    { onStart, ...work }: Work,
     configured: Summarizer,
     controller: AbortController,
   ): Promise<CompactResult> {
@@ -118,20 +143,19 @@ export class CompactionService {
     controller.signal.throwIfAborted();
     // Before the lease is taken: nobody should wait for it while an endpoint is asked for its window.
     const summarizer = await configured.ready(controller.signal);
-    const opened = await Attempt.open(store, clock, {
-      ...options,
-      sessionPk,
-      leaseMs: settings.leaseMs,
-      model: summarizer.model,
-    });
+    const { leaseMs } = settings;
+    const opened = await Attempt.open(store, clock, { ...work, leaseMs, model: summarizer.model });
     if (opened.kind === 'up_to_date')
       return { ...opened, lastCompactedAt: await lastCompactedAt(store.read, opened.session) };
 
     const { attempt } = opened;
     const ledger = new Ledger();
-    const lease = keepLease(store, sessionPk, attempt.owner, settings, (error) => controller.abort(error));
+    const lease = keepLease(store, work.sessionPk, attempt.owner, settings, (error) =>
+      controller.abort(error),
+    );
     try {
-      await this.#fold(opened, options, summarizer, ledger, controller.signal);
+      onStart?.();
+      await this.#fold(opened, work, summarizer, ledger, controller.signal);
       logger.info(logFields(attempt), 'session compacted');
       return { kind: 'compacted', session: attempt.session, record: attempt.record };
     } catch (error) {
@@ -151,14 +175,14 @@ export class CompactionService {
 
   async #fold(
     { attempt, from, cut }: OpenedAttempt & { kind: 'opened' },
-    { instructions }: CompactOptions,
+    { instructions }: Pick<Work, 'instructions'>,
     summarizer: Summarizer,
     ledger: Ledger,
     signal: AbortSignal,
   ): Promise<void> {
     const { store, settings } = this.#parts;
-    const { pk, message_count: messageCount, compact_summary: summary } = attempt.session;
-    const source = batchSource(store, pk, messageCount);
+    const { compact_summary: summary } = attempt.session;
+    const source = batchOf(store, attempt.session, from, cut);
     const reader = new ChunkReader(source, from, cut, summarizer.budget.unit, settings);
     const { summaryMaxChars } = settings;
     const steps = foldBatch(effectiveSummary(summary), {

@@ -50,6 +50,10 @@ export interface SummaryStep {
   readonly summary: string;
   readonly size: number;
   readonly compactionId: string;
+  /** Position of a user message that the pointer passes although the summary does not cover it; null without one. */
+  readonly carried: number | null;
+  /** A compaction by hand lets automatic ones try again. */
+  readonly manual: boolean;
 }
 
 /**
@@ -64,6 +68,8 @@ export async function commitSummary(db: Db, step: SummaryStep, nowMs: number): P
       compact_summary: step.summary,
       compact_size: step.size,
       current_compaction_id: step.compactionId,
+      carried_position: step.carried,
+      ...(step.manual ? { auto_failures: 0, auto_error: null } : {}),
       updated_at: nowMs,
       revision: sql`${sessions.revision} + 1`,
       version: sql`${sessions.version} + 1`,
