@@ -23,6 +23,7 @@ const Environment = Type.Object({
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
   AUTH: Type.Optional(Type.Enum(['none'])),
   ALLOWED_HOSTS: Type.String({ default: '' }),
+  AGENTS_DIR: Type.Optional(Type.String()),
   BODY_LIMIT: Type.Integer({ default: 16 * 1024 * 1024, minimum: 1024, maximum: 256 * 1024 * 1024 }),
   SHUTDOWN_GRACE_MS: Type.Integer({ default: 10_000, minimum: 0, maximum: 3_600_000 }),
   CONTEXT_CACHE_BYTES: Type.Integer({ default: 64 * 1024 * 1024, minimum: 0 }),
@@ -80,6 +81,8 @@ export interface Config {
   readonly databaseUrl: string;
   readonly logLevel: string;
   readonly allowedHosts: readonly string[];
+  /** Folder with a file for each agent that is to be there from the start; null without one. */
+  readonly agentsDir: string | null;
   readonly bodyLimit: number;
   readonly shutdownGraceMs: number;
   readonly contextCacheBytes: number;
@@ -102,7 +105,10 @@ export interface Config {
   readonly warnings: readonly string[];
 }
 
-/** Thrown when the environment is not valid; the message lists every bad variable. Values are not repeated. */
+/**
+ * Thrown when the environment, or a file that it names, is not valid; the message lists all that is wrong. Values of
+ * variables are not repeated.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -130,6 +136,7 @@ export function loadConfig(variables: EnvironmentVariables): Config {
     databaseUrl: env.DATABASE_URL,
     logLevel: env.LOG_LEVEL,
     allowedHosts,
+    agentsDir: env.AGENTS_DIR ?? null,
     bodyLimit: env.BODY_LIMIT,
     shutdownGraceMs: env.SHUTDOWN_GRACE_MS,
     contextCacheBytes: env.CONTEXT_CACHE_BYTES,

@@ -1,7 +1,11 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import { AgentFilesError, readAgentFiles } from './agents/agent-files.js';
+import { AgentService } from './agents/agent-service.js';
 import { buildApp } from './app.js';
-import type { Config } from './config.js';
+import { type Config, ConfigError } from './config.js';
+import type { Store } from './db/store.js';
 import { openSqliteStore, sqlitePath } from './db/store.sqlite.js';
+import { TENANT } from './http/tenant.js';
 import { STRICT_WIRE } from './llm/wire/options.js';
 import { createSummarizers } from './summarizers.js';
 
@@ -10,6 +14,7 @@ export async function createApp(config: Config, logger: FastifyBaseLogger): Prom
   const summarizers = createSummarizers(config, logger);
   const store = openSqliteStore(sqlitePath(config.databaseUrl));
   try {
+    if (config.agentsDir !== null) await defineAgents(config.agentsDir, store, logger);
     return await buildApp(
       config,
       {
@@ -32,5 +37,16 @@ export async function createApp(config: Config, logger: FastifyBaseLogger): Prom
     await store.close();
     await summarizers.close();
     throw error;
+  }
+}
+
+/** Before there is an app: what runs by itself from then on finds the agents that the files define. */
+async function defineAgents(folder: string, store: Store, logger: FastifyBaseLogger): Promise<void> {
+  try {
+    const agents = new AgentService(store, Date.now);
+    const defined = await agents.applyFiles(TENANT, await readAgentFiles(folder));
+    if (defined.length > 0) logger.info({ agents: defined }, 'agents defined by files');
+  } catch (error) {
+    throw error instanceof AgentFilesError ? new ConfigError(error.message, { cause: error }) : error;
   }
 }

@@ -15,6 +15,7 @@ describe('the configuration', () => {
       databaseUrl: 'file:./data/compactd.db',
       logLevel: 'info',
       allowedHosts: [],
+      agentsDir: null,
       bodyLimit: 16 * 1024 * 1024,
       shutdownGraceMs: 10_000,
       contextCacheBytes: 64 * 1024 * 1024,

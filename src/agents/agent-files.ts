@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { AGENT_NAME_PATTERN, type AgentDefinition, withName } from './definition.js';
 import { checkDefinition, type DefinitionFault } from './definition-faults.js';
 
 /** An agent as a file defines it. */
 export interface AgentFile {
-  /** Name of the file in its folder. */
+  /** Its path. */
   readonly file: string;
   /** SHA-256 of its bytes: a file is applied once for each content. */
   readonly hash: string;
@@ -41,8 +41,9 @@ export async function readAgentFiles(folder: string): Promise<AgentFile[]> {
   const files: AgentFile[] = [];
   const faults: AgentFileFault[] = [];
   const fileOf = new Map<string, string>();
-  for (const file of names.filter((name) => name.endsWith('.json') && !name.startsWith('.')).sort()) {
-    const read = await readAgentFile(folder, file);
+  for (const base of names.filter((name) => name.endsWith('.json') && !name.startsWith('.')).sort()) {
+    const file = join(folder, base);
+    const read = await readAgentFile(file);
     if ('faults' in read) {
       faults.push(...read.faults.map((fault) => ({ file, ...fault })));
       continue;
@@ -58,10 +59,9 @@ export async function readAgentFiles(folder: string): Promise<AgentFile[]> {
 }
 
 async function readAgentFile(
-  folder: string,
   file: string,
 ): Promise<Omit<AgentFile, 'file'> | { readonly faults: readonly DefinitionFault[] }> {
-  const bytes = await readFile(join(folder, file)).catch((error: unknown) => messageOf(error));
+  const bytes = await readFile(file).catch((error: unknown) => messageOf(error));
   if (typeof bytes === 'string') return fault('', `cannot be read: ${bytes}`);
   // Decoding would replace what is broken, and the agent would not be what the file says.
   if (!isUtf8(bytes)) return fault('', 'is not valid UTF-8');
@@ -69,7 +69,7 @@ async function readAgentFile(
   if (typeof value === 'string') return fault('', value);
   const checked = checkDefinition(value.json);
   if ('faults' in checked) return checked;
-  const name = checked.definition.name ?? file.slice(0, -'.json'.length);
+  const name = checked.definition.name ?? basename(file, '.json');
   if (!new RegExp(AGENT_NAME_PATTERN).test(name)) {
     return fault('/name', `is required, since the name of the file does not match ${AGENT_NAME_PATTERN}`);
   }

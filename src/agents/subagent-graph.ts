@@ -26,18 +26,26 @@ export class SubagentGraph {
 
   /** What is wrong with the subagents of one changed agent: not there, a loop, or too deep below any agent. */
   faultsOf(name: string, isAgent: (name: string) => boolean): DefinitionFault[] {
+    const faults = this.#faults(name, (subagent) => {
+      if (!isAgent(subagent)) return `is no agent: ${subagent}`;
+      const loop = this.#wayBack(subagent, name);
+      return loop === null ? null : `makes a loop: ${[name, ...loop].join(' -> ')}`;
+    });
+    // In a loop there is no telling how deep it goes.
+    return faults.length > 0 ? faults : this.#faults(name, (subagent) => this.#tooDeep(name, subagent));
+  }
+
+  #faults(name: string, reasonOf: (subagent: string) => string | null): DefinitionFault[] {
     return (this.#below.get(name) ?? []).flatMap((subagent, index) => {
-      const reason = this.#faultOf(name, subagent, isAgent);
+      const reason = reasonOf(subagent);
       return reason === null ? [] : [{ pointer: `/subagents/${index}`, reason }];
     });
   }
 
-  #faultOf(name: string, subagent: string, isAgent: (name: string) => boolean): string | null {
-    if (!isAgent(subagent)) return `is no agent: ${subagent}`;
-    const loop = this.#wayBack(subagent, name);
-    if (loop !== null) return `makes a loop: ${[name, ...loop].join(' -> ')}`;
+  #tooDeep(name: string, subagent: string): string | null {
     const chain = [...longestWalk(name, this.#above).reverse(), ...longestWalk(subagent, this.#below)];
     if (chain.length - 1 <= MAX_LEVELS) return null;
+    if (new Set(chain).size < chain.length) return `has a loop on its way: ${chain.join(' -> ')}`;
     return `leads more than ${MAX_LEVELS} levels below an agent: ${chain.join(' -> ')}`;
   }
 
@@ -56,16 +64,17 @@ export class SubagentGraph {
 /** The agents on the longest walk from one, cut off where it is too long already, which also ends loops. */
 function longestWalk(start: string, neighbours: Neighbours): string[] {
   /** By length of the walk: where it may have come to, and from where. */
-  const levels: Map<string, string | null>[] = [new Map([[start, null]])];
-  for (let level = levels[0]; level !== undefined && levels.length <= MAX_LEVELS + 1; ) {
-    const next = new Map<string, string>();
+  let level = new Map<string, string | null>([[start, null]]);
+  const levels = [level];
+  while (levels.length <= MAX_LEVELS + 1) {
+    const next = new Map<string, string | null>();
     for (const name of level.keys()) for (const other of neighbours.get(name) ?? []) next.set(other, name);
     if (next.size === 0) break;
     levels.push(next);
     level = next;
   }
   let length = levels.length;
-  const [end = start] = levels.at(-1)?.keys() ?? [];
+  const [end = start] = level.keys();
   return trace(end, (name) => {
     length -= 1;
     return levels[length]?.get(name) ?? null;
