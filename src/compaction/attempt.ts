@@ -12,10 +12,12 @@ import type { CompactionRow, SessionRow } from '../db/tables.js';
 import type { AppError } from '../errors.js';
 import { newId, newLeaseToken } from '../ids.js';
 import { whyNoLease, whyNotCommitted } from './attempt-refusal.js';
+import type { CompactResult } from './compact-result.js';
 import { effectiveSummary } from './context.js';
 import type { FoldStep } from './fold.js';
+import type { KeyClaim } from './key-claim.js';
+import { lastCompactedAt } from './last-compacted.js';
 import type { Ledger } from './ledger.js';
-import type { UpToDateReason } from './plan.js';
 import { charsBefore, type SessionPlan } from './plan-session.js';
 
 /** What an attempt starts from. */
@@ -28,6 +30,8 @@ export interface AttemptStart {
   readonly instructions: string | null;
   /** Decides what to fold, on the session as it is under the lease. */
   readonly plan: Planner;
+  /** Of a request with an Idempotency-Key: it lives and ends with the attempt. */
+  readonly claim?: KeyClaim | null;
 }
 
 /** A plan, and the percent that it was made with. */
@@ -38,7 +42,7 @@ export interface Planned extends SessionPlan {
 export type Planner = (db: Db, session: SessionRow) => Promise<Planned>;
 
 export type OpenedAttempt =
-  | { readonly kind: 'up_to_date'; readonly reason: UpToDateReason; readonly session: SessionRow }
+  | Extract<CompactResult, { kind: 'up_to_date' }>
   | { readonly kind: 'opened'; readonly attempt: Attempt; readonly from: number; readonly cut: number };
 
 /**
@@ -51,36 +55,50 @@ export class Attempt {
   readonly #clock: () => number;
   readonly #startedAt = performance.now();
   readonly #planned: SessionPlan;
+  readonly #claim: KeyClaim | null;
   #session: SessionRow;
   #record: CompactionRow;
 
   private constructor(
     store: Store,
     clock: () => number,
-    opened: { owner: string; session: SessionRow; record: CompactionRow; planned: SessionPlan },
+    opened: {
+      owner: string;
+      session: SessionRow;
+      record: CompactionRow;
+      planned: SessionPlan;
+      claim: KeyClaim | null;
+    },
   ) {
     this.#store = store;
     this.#clock = clock;
     this.owner = opened.owner;
     this.#planned = opened.planned;
+    this.#claim = opened.claim;
     this.#session = opened.session;
     this.#record = opened.record;
   }
 
   /**
    * Takes the session's lease, plans under it and opens a record. Throws COMPACTION_IN_PROGRESS while another
-   * attempt holds the lease; leaves it untouched when there is nothing to fold.
+   * attempt holds the lease; leaves it untouched when there is nothing to fold. The key comes first: a request that
+   * is sent twice is told so, rather than that it is in its own way.
    */
   static async open(store: Store, clock: () => number, start: AttemptStart): Promise<OpenedAttempt> {
     const owner = newLeaseToken();
+    const { claim = null } = start;
     return store.tx(async (db): Promise<OpenedAttempt> => {
+      await claim?.open(db, owner, start.leaseMs, clock());
       const session = await takeLease(db, start.sessionPk, owner, start.leaseMs);
       if (session === null) throw await whyNoLease(db, start.sessionPk);
       const planned = await start.plan(db, session);
       const { plan, from, percent } = planned;
       if (plan.kind === 'up_to_date') {
         await releaseLease(db, session.pk, owner);
-        return { kind: 'up_to_date', reason: plan.reason, session };
+        const at = await lastCompactedAt(db, session);
+        const result = { kind: 'up_to_date', reason: plan.reason, session, lastCompactedAt: at } as const;
+        await claim?.answer(db, result);
+        return result;
       }
       const now = clock();
       await failAbandoned(db, session.pk, owner, now);
@@ -88,7 +106,7 @@ export class Attempt {
         db,
         newRecord(session, planned, { ...start, owner, percent, now }),
       );
-      const attempt = new Attempt(store, clock, { owner, session, record, planned });
+      const attempt = new Attempt(store, clock, { owner, session, record, planned, claim });
       return { kind: 'opened', attempt, from, cut: plan.cut };
     });
   }
@@ -103,7 +121,8 @@ export class Attempt {
   }
 
   /**
-   * Commits summary, pointer and record together; `last` also ends the attempt and gives the lease back.
+   * Commits summary, pointer and record together; `last` also ends the attempt, gives the lease back and answers
+   * the key.
    * Throws SESSION_NOT_FOUND, SESSION_CLOSED or SESSION_CHANGED when the session is not as it was left.
    */
   async commit(step: FoldStep, ledger: Ledger, last: boolean): Promise<void> {
@@ -134,25 +153,32 @@ export class Attempt {
         chars_after: openChars - folded + step.summary.length,
         ...(last ? { outcome: 'completed', finished_at: now } : {}),
       });
-      if (last) await releaseLease(db, sessionPk, this.owner);
+      if (last) {
+        await releaseLease(db, sessionPk, this.owner);
+        await this.#claim?.answer(db, { kind: 'compacted', session: committed, record: updated });
+      }
       return { session: committed, record: updated };
     });
     this.#session = session;
     this.#record = record;
   }
 
-  /** Ends the attempt, after its last step or after a failure, and gives the lease back. */
+  /** Ends the attempt, after its last step or after a failure, and gives lease and key back. */
   async end(ledger: Ledger, failure: AppError | null): Promise<void> {
     const moved = this.#record.to_size > this.#record.from_size;
     this.#record = await this.#store.tx(async (db) => {
       await releaseLease(db, this.#session.pk, this.owner);
-      return this.#update(db, {
+      const record = await this.#update(db, {
         ...this.#costs(ledger),
         outcome: failure === null ? 'completed' : moved ? 'partial' : 'failed',
         error_code: failure?.code ?? null,
         error_detail: failure?.message ?? null,
         finished_at: this.#clock(),
       });
+      await (failure === null
+        ? this.#claim?.answer(db, { kind: 'compacted', session: this.#session, record })
+        : this.#claim?.release(db));
+      return record;
     });
   }
 

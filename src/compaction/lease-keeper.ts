@@ -1,5 +1,5 @@
 import { renewLease } from '../db/repositories/leases.js';
-import type { Store } from '../db/store.js';
+import type { Db, Store } from '../db/store.js';
 import { AppError } from '../errors.js';
 
 export interface LeaseTimes {
@@ -12,6 +12,8 @@ export interface LeaseTimes {
 /**
  * Renews a compaction's lease until `stop`. When the lease turns out to be lost, by a reset or a pause longer
  * than the lease, `onLost` gets the error that the work must end with: its commit would be refused anyway.
+ *
+ * @param renewToo renews, in the same transaction, what must last as long as the lease; false when it was lost
  */
 export function keepLease(
   store: Store,
@@ -19,10 +21,15 @@ export function keepLease(
   owner: string,
   { leaseMs, renewMs }: LeaseTimes,
   onLost: (error: AppError) => void,
+  renewToo?: (db: Db) => Promise<boolean>,
 ): { stop(): void } {
   const timer = setInterval(() => {
     store
-      .tx((db) => renewLease(db, sessionPk, owner, leaseMs))
+      .tx(
+        async (db) =>
+          (await renewLease(db, sessionPk, owner, leaseMs)) &&
+          (renewToo === undefined || (await renewToo(db))),
+      )
       .then((held) => {
         if (!held)
           onLost(new AppError('SESSION_CHANGED', 'The session changed while it was being compacted'));

@@ -1,16 +1,19 @@
-import { findCompaction } from '../db/repositories/compactions.js';
 import { findSession } from '../db/repositories/sessions.js';
 import type { Db, Store } from '../db/store.js';
 import type { CompactionRow, SessionRow } from '../db/tables.js';
 import { AppError } from '../errors.js';
+import type { Answered, Keyed } from '../idempotency/answer-once.js';
+import { findAnswer } from '../idempotency/claims.js';
 import type { Logger } from '../logger.js';
-import { Attempt, type AttemptStart, type OpenedAttempt, type Planner } from './attempt.js';
+import { Attempt, type AttemptStart, type OpenedAttempt } from './attempt.js';
 import { batchOf } from './batch.js';
 import { summaryLimit } from './budget.js';
 import { ChunkReader } from './chunk-reader.js';
 import type { CompactOptions, CompactResult } from './compact-result.js';
 import { effectiveSummary } from './context.js';
 import { foldBatch } from './fold.js';
+import { AnsweredBefore, KeyClaim } from './key-claim.js';
+import { lastCompactedAt } from './last-compacted.js';
 import { keepLease, type LeaseTimes } from './lease-keeper.js';
 import { Ledger } from './ledger.js';
 import type { Plan } from './plan.js';
@@ -59,23 +62,55 @@ export class CompactionService {
    *
    * @param signal fires when the caller goes away; what is not committed by then is dropped
    */
-  async compact(
+  compact(tenant: string, id: string, options: CompactOptions, signal: AbortSignal): Promise<CompactResult> {
+    return this.#compact(tenant, id, options, null, signal);
+  }
+
+  /**
+   * As `compact`, once for each key: the answer is stored with what ends the compaction. After a failure, or once
+   * the lease of a process that died has run out, the same request compacts what is left. Not for previews.
+   */
+  async compactOnce(
     tenant: string,
     id: string,
     options: CompactOptions,
+    key: Keyed<CompactResult>,
+    signal: AbortSignal,
+  ): Promise<Answered> {
+    // Before the session is looked at: it may be closed or gone by now, and the answer stays what it was.
+    const before = await findAnswer(this.#parts.store.read, key.request);
+    if (before !== null) return { answer: before, replayed: true };
+    try {
+      const result = await this.#compact(tenant, id, options, new KeyClaim(key), signal);
+      return { answer: key.answer(result), replayed: false };
+    } catch (error) {
+      if (error instanceof AnsweredBefore) return { answer: error.answer, replayed: true };
+      throw error;
+    }
+  }
+
+  async #compact(
+    tenant: string,
+    id: string,
+    options: CompactOptions,
+    claim: KeyClaim | null,
     signal: AbortSignal,
   ): Promise<CompactResult> {
     const { session, planned, lastCompactedAt } = await this.#plan(tenant, id, options);
     const { plan } = planned;
-    if (plan.kind === 'up_to_date')
-      return { kind: 'up_to_date', reason: plan.reason, session, lastCompactedAt };
+    if (plan.kind === 'up_to_date') {
+      const { store, clock } = this.#parts;
+      const result = { kind: 'up_to_date', reason: plan.reason, session, lastCompactedAt } as const;
+      if (claim !== null) await store.tx((db) => claim.settle(db, result, clock()));
+      return result;
+    }
     const summarizer = this.#parts.summarizerFor(options.model);
     if (options.dryRun) return this.#preview(session, planned, plan, summarizer);
     const { keepRecent, instructions } = options;
     const planner = plannerOf(options);
     return this.#running.run(signal, (controller) =>
       this.#run(
-        { sessionPk: session.pk, trigger: 'manual', keepRecent, instructions, plan: planner },
+        { sessionPk: session.pk, trigger: 'manual', keepRecent, instructions, plan: planner, claim },
         summarizer,
         controller,
       ),
@@ -145,14 +180,14 @@ export class CompactionService {
     const summarizer = await configured.ready(controller.signal);
     const { leaseMs } = settings;
     const opened = await Attempt.open(store, clock, { ...work, leaseMs, model: summarizer.model });
-    if (opened.kind === 'up_to_date')
-      return { ...opened, lastCompactedAt: await lastCompactedAt(store.read, opened.session) };
+    if (opened.kind === 'up_to_date') return opened;
 
     const { attempt } = opened;
     const ledger = new Ledger();
-    const lease = keepLease(store, work.sessionPk, attempt.owner, settings, (error) =>
-      controller.abort(error),
-    );
+    const onLost = (error: AppError) => controller.abort(error);
+    const { claim = null } = work;
+    const renewToo = claim === null ? undefined : (db: Db) => claim.renew(db, leaseMs);
+    const lease = keepLease(store, work.sessionPk, attempt.owner, settings, onLost, renewToo);
     try {
       onStart?.();
       await this.#fold(opened, work, summarizer, ledger, controller.signal);
@@ -201,11 +236,6 @@ export class CompactionService {
     }
     if (size < cut) await attempt.end(ledger, null);
   }
-}
-
-async function lastCompactedAt(db: Db, session: SessionRow): Promise<number | null> {
-  const { pk, current_compaction_id: id } = session;
-  return id === null ? null : ((await findCompaction(db, pk, id))?.finished_at ?? null);
 }
 
 /** Says with the error how far the attempt came: work that is committed is not lost, and is not done again. */

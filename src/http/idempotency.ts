@@ -12,7 +12,7 @@ const NAME = 'idempotency-key';
 const KEY = /^[\x20-\x7e]{1,255}$/;
 const NO_BODY = createHash('sha256').digest('hex');
 
-/** Header of operations that create or run something. */
+/** Header of operations that create or run something. Without an example: Swagger UI would send it each time. */
 export const IdempotencyKey = Type.Object({
   [NAME]: Type.Optional(
     Type.String({
@@ -22,7 +22,6 @@ export const IdempotencyKey = Type.Object({
       description:
         'Of your choice, printable ASCII, new for each request that is not a repetition. For 24 hours the same key ' +
         'with the same path and body does nothing twice and gives the same answer.',
-      examples: ['5f0c7d1e-3b5a-4c59-9f0e-1f6f0d7f7a11'],
     }),
   ),
 });
@@ -30,7 +29,8 @@ export const IdempotencyKey = Type.Object({
 /** Response header of operations that take a key. */
 export const REPLAYED_HEADER = {
   'idempotency-replayed': {
-    schema: { type: 'string', enum: ['true'] },
+    type: 'string',
+    enum: ['true'],
     description: 'The answer was given before, under this Idempotency-Key; nothing was done now',
   },
 };

@@ -1,9 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
+import type { CompactResult as CompactionResult } from '../../compaction/compact-result.js';
 import { listCompactions } from '../../db/repositories/compactions.js';
 import { leaseOwner } from '../../db/repositories/leases.js';
 import { callerSignal } from '../caller-signal.js';
 import { decodeKeyCursor, keyPage } from '../cursor.js';
+import { IdempotencyKey, keyedRequest, REPLAYED_HEADER, sendStored } from '../idempotency.js';
 import { checkedPercent } from '../incoming.js';
 import { presentCompaction, presentCompactResult } from '../present.js';
 import { answer, Cursor, Limit, NoQuery, problems, ref, SessionParams } from '../schemas/common.js';
@@ -25,13 +27,18 @@ export const compactionRoutes: FastifyPluginAsyncTypebox = async (app) => {
         description:
           'Folds the oldest messages that no summary covers, up to a share of the open context, and moves ' +
           '`compact_size`. No message is changed or deleted. The body may be left out. When the caller goes ' +
-          'away, the work stops; steps that were committed stand.',
+          'away, the work stops; steps that were committed stand. An Idempotency-Key is left aside with `dryRun`.',
         tags,
         params: SessionParams,
+        headers: IdempotencyKey,
         querystring: NoQuery,
         body: ref(CompactSession),
         response: {
-          200: answer('What was folded, or that there was nothing to fold', ref(CompactResult)),
+          200: answer(
+            'What was folded, or that there was nothing to fold',
+            ref(CompactResult),
+            REPLAYED_HEADER,
+          ),
           ...problems(
             [
               'SESSION_NOT_FOUND',
@@ -52,7 +59,7 @@ export const compactionRoutes: FastifyPluginAsyncTypebox = async (app) => {
               'MODEL_RATE_LIMITED',
               'MODEL_TIMEOUT',
             ],
-            { body: true },
+            { body: true, key: true },
           ),
         },
       },
@@ -66,8 +73,23 @@ export const compactionRoutes: FastifyPluginAsyncTypebox = async (app) => {
         dryRun: dryRun ?? false,
         model: model ?? null,
       };
-      const result = await compaction.compact(TENANT, request.params.id, options, callerSignal(reply));
-      return presentCompactResult(result, options.dryRun);
+      const key = keyedRequest(request);
+      const { id } = request.params;
+      // A preview does nothing that a second request could double.
+      if (key === null || options.dryRun) {
+        const result = await compaction.compact(TENANT, id, options, callerSignal(reply));
+        return presentCompactResult(result, options.dryRun);
+      }
+      const keyed = {
+        request: key,
+        answer: (result: CompactionResult) => ({
+          status: 200,
+          location: null,
+          body: JSON.stringify(presentCompactResult(result, false)),
+        }),
+      };
+      const outcome = await compaction.compactOnce(TENANT, id, options, keyed, callerSignal(reply));
+      return sendStored(reply, outcome.answer, outcome.replayed);
     },
   );
 
