@@ -88,7 +88,8 @@ export async function examine(
 }
 
 /** The table by its first column: result, seen, what to do; times replaced by `TIME`. */
-export type Rows = Readonly<Record<string, readonly string[]>>;
+export type Rows = Readonly<Record<string, Row>>;
+export type Row = readonly string[];
 
 export function tableIn(stdout: string): Rows {
   const lines = stdout.split('\n');

@@ -23,6 +23,21 @@ test.each([
   expect(completionsUrl(base).href).toBe(expected);
 });
 
+test.each(['http://user:secret@h/v1', 'https://secret@h', 'http://:secret@h'])(
+  '%s holds credentials, which are refused and not shown',
+  (base) => {
+    expect(() => completionsUrl(base)).toThrow(
+      new Error(
+        'The base URL of a model endpoint must hold no user or password: set the API key, or an Authorization header among the extra headers',
+      ),
+    );
+  },
+);
+
+test.each(['http://', 'http://[h/v1', 'https://h:99999'])('%s is no URL at all', (base) => {
+  expect(() => completionsUrl(base)).toThrow('The base URL of a model endpoint is no valid URL');
+});
+
 test.each(['', 'localhost:11434', 'ftp://h/v1', '/v1'])('%j is not an address of an endpoint', (base) => {
   expect(() => completionsUrl(base)).toThrow('must begin with http:// or https://');
 });

@@ -1,7 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createChatClient } from '../../src/llm/client.js';
 import { proxiesFor } from '../../src/llm/proxies.js';
+import { createEndpointProbe } from '../../src/llm/windows/endpoint-probe.js';
 import { rawChunk, rawResponse, rawStreamHead } from '../support/raw-server.js';
+import { startBlackhole } from './blackhole.js';
 import { startConnectProxy } from './connect-proxy.js';
 import {
   ask,
@@ -120,6 +122,43 @@ describe('a request through a proxy', () => {
     const excepted = clientFor('http://excepted.invalid', {}, { environment });
     expect((await ask(excepted)).outcome).toMatchObject({ kind: 'unavailable', status: null });
     expect(proxy.targets).toEqual([]);
+  });
+
+  test.each<[string, string, boolean]>([
+    ['the host', 'model.invalid', true],
+    ['the domain above it', '.invalid', true],
+    ['its port', 'model.invalid:80', true],
+    ['another port', 'model.invalid:81', false],
+    ['another host that ends like it', 'el.invalid', false],
+    ['everything', 'x.invalid, *', true],
+  ])('an exception for %s (%s) makes it direct: %s', async (_name, exception, isDirect) => {
+    const server = await serveResponses(OK);
+    const proxy = await startConnectProxy(server.port);
+    const environment = { http_proxy: proxy.url, NO_PROXY: exception };
+    const { outcome } = await ask(clientFor('http://model.invalid', {}, { environment }));
+    // A name that is never found: without the proxy nothing answers.
+    expect(outcome.kind).toBe(isDirect ? 'unavailable' : 'ok');
+    expect(proxy.targets).toEqual(isDirect ? [] : ['model.invalid:80']);
+  });
+
+  test('a proxy that cannot be connected to, as behind a firewall, is up to the connect clock', async () => {
+    const port = await startBlackhole();
+    const start = performance.now();
+    const environment = { HTTP_PROXY: `http://127.0.0.1:${port}` };
+    const client = clientFor('http://model.test', { connectTimeoutMs: 200 }, { environment });
+    expect((await ask(client)).outcome).toMatchObject({ kind: 'timeout', clock: 'connect' });
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+
+  test('questions beside the chat go through it too', async () => {
+    const server = await serveResponses({ body: '{"data":[]}' });
+    const proxy = await startConnectProxy(server.port);
+    const asking = createEndpointProbe(endpoint('http://model.test/v1'), { HTTP_PROXY: proxy.url });
+    const answer = await asking.probe.get(asking.urls.models, new AbortController().signal);
+    await asking.probe.close();
+    expect(answer).toMatchObject({ kind: 'answer', status: 200 });
+    expect(proxy.targets).toEqual(['model.test:80']);
+    expect(server.requests.map(({ path }) => path)).toEqual(['/v1/models']);
   });
 
   test.each([502, 403, 504])('a proxy that refuses (%i) is asked once more, no oftener', async (status) => {
