@@ -34,9 +34,11 @@ export interface AttemptStart {
   readonly claim?: KeyClaim | null;
 }
 
-/** A plan, and the percent that it was made with. */
+/** A plan, and how it was made. */
 export interface Planned extends SessionPlan {
   readonly percent: number;
+  /** Position of the user message of the open turn, when the cut is past it; null as a rule. */
+  readonly carried: number | null;
 }
 
 export type Planner = (db: Db, session: SessionRow) => Promise<Planned>;
@@ -54,7 +56,7 @@ export class Attempt {
   readonly #store: Store;
   readonly #clock: () => number;
   readonly #startedAt = performance.now();
-  readonly #planned: SessionPlan;
+  readonly #planned: Planned;
   readonly #claim: KeyClaim | null;
   #session: SessionRow;
   #record: CompactionRow;
@@ -66,7 +68,7 @@ export class Attempt {
       owner: string;
       session: SessionRow;
       record: CompactionRow;
-      planned: SessionPlan;
+      planned: Planned;
       claim: KeyClaim | null;
     },
   ) {
@@ -116,6 +118,11 @@ export class Attempt {
     return this.#session;
   }
 
+  /** Position of the message that it carries past the pointer; null without one. */
+  get carried(): number | null {
+    return this.#planned.carried;
+  }
+
   get record(): CompactionRow {
     return this.#record;
   }
@@ -138,7 +145,7 @@ export class Attempt {
           summary: step.summary,
           size: step.size,
           compactionId: this.#record.id,
-          carried: carriedAfter(this.#session, step.size),
+          carried: carriedAfter(this.#planned, step.size),
           manual: this.#record.trigger === 'manual',
         },
         now,
@@ -202,8 +209,8 @@ export class Attempt {
  * The message of the open turn, when the pointer has passed it: no summary covers it, contexts repeat it until a
  * compaction after the turn folds it.
  */
-function carriedAfter({ turn_position: turn }: SessionRow, size: number): number | null {
-  return turn !== null && turn < size ? turn : null;
+function carriedAfter({ carried }: Planned, size: number): number | null {
+  return carried !== null && carried < size ? carried : null;
 }
 
 function newRecord(

@@ -30,18 +30,22 @@ export function batchSource(store: Store, sessionPk: number, messageCount: numbe
 
 /**
  * The messages of a session's batch as they are summarized: first the one that an earlier compaction carried past
- * the pointer, if its turn is over, then the batch, without the message that opened the turn which runs now. That
- * one is answered word for word and must not be read as something done.
+ * the pointer, if its turn is over, then the batch, without the message that this compaction carries: it is still
+ * being answered and must not be read as something done.
  *
  * @param from where the batch begins; the carried message takes the place before it, so that no cut parts them
  * @param end position after the batch, a safe cut
  */
-export function batchOf(store: Store, session: SessionRow, from: number, end: number) {
-  const { pk, message_count: messageCount, carried_position: carried, turn_position: turn } = session;
+export function batchOf(
+  store: Store,
+  session: SessionRow,
+  { from, end, carried }: { readonly from: number; readonly end: number; readonly carried: number | null },
+) {
+  const { pk, message_count: messageCount, carried_position: before } = session;
   const read = batchSource(store, pk, messageCount);
-  const lead = carried !== null && carried < from && carried !== turn ? carried : null;
+  const lead = before !== null && before < from && before !== carried ? before : null;
   return async (position: number): Promise<readonly BatchMessage[]> => {
-    const rows = (await read(position)).filter((row) => row.position !== turn);
+    const rows = (await read(position)).filter((row) => row.position !== carried);
     // All of it was the one message that stays out: what comes after it is next.
     if (rows.length === 0 && position + 1 < end) return read(position + 1);
     if (lead === null || position !== from) return rows;

@@ -57,7 +57,7 @@ export async function charsBefore(db: Db, sessionPk: number, position: number): 
   return position === 0 ? 0 : ((await messageAt(db, sessionPk, position - 1))?.running_total ?? 0);
 }
 
-async function groupAt(
+export async function groupAt(
   db: Db,
   sessionPk: number,
   position: number,

@@ -9,6 +9,10 @@ export function plannerOf({ percent, keepRecent }: Pick<CompactOptions, 'percent
   return async (db, session) => {
     const share = percent ?? usablePercent(session.compact_count);
     const holdFrom = await holdOf(db, session);
-    return { ...(await planSession(db, session, { percent: share, keepRecent, holdFrom })), percent: share };
+    return {
+      ...(await planSession(db, session, { percent: share, keepRecent, holdFrom })),
+      percent: share,
+      carried: null,
+    };
   };
 }

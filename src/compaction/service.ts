@@ -217,7 +217,7 @@ export class CompactionService {
   ): Promise<void> {
     const { store, settings } = this.#parts;
     const { compact_summary: summary } = attempt.session;
-    const source = batchOf(store, attempt.session, from, cut);
+    const source = batchOf(store, attempt.session, { from, end: cut, carried: attempt.carried });
     const reader = new ChunkReader(source, from, cut, summarizer.budget.unit, settings);
     const { summaryMaxChars } = settings;
     const steps = foldBatch(effectiveSummary(summary), {
