@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCleaner } from '../../src/llm/redact.js';
+import { createReplyRedactor } from '../../src/llm/reply-secrets.js';
+import { endpoint } from './harness.js';
 
 const clean = createCleaner(['secret/key+1']);
 
@@ -44,6 +46,24 @@ test.each([
 
 test('a short key hides nothing but itself', () => {
   expect(createCleaner(['abcd'])('abcd and YWJjZA==')).toBe('[REDACTED] and YWJjZA==');
+});
+
+test('a reply that gives the key back holds it in no part that is read', () => {
+  const redact = createReplyRedactor(endpoint('http://h', { apiKey: KEY }));
+  const echo = `a ${KEY} b ${encoded(KEY)} c`;
+  const outcome = redact({
+    kind: 'ok',
+    text: echo,
+    finishReason: 'stop',
+    refusal: echo,
+    toolCalls: [{ id: 'x', name: 'f', arguments: JSON.stringify({ key: KEY }) }],
+    model: null,
+  });
+  expect(outcome).toMatchObject({
+    text: expect.stringMatching(/^a \[REDACTED\] b \[REDACTED\]\S{0,3} c$/),
+    refusal: expect.stringMatching(/^a \[REDACTED\] b \[REDACTED\]\S{0,3} c$/),
+    toolCalls: [{ arguments: '{"key":"[REDACTED]"}' }],
+  });
 });
 
 test('a text is cut to 300 characters, never inside a surrogate pair', () => {
