@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config.js';
 import { runScript } from '../cli/run-command.js';
@@ -212,5 +213,17 @@ describe('agent files', () => {
       stdout: '',
       stderr: `The agent files are not valid:\n  ${at.folder}/guide.json: /defaultCompaction/compactionCount must be <= 99\n`,
     });
+  });
+});
+
+describe('the example agents', () => {
+  it('can be started with', async () => {
+    const folder = fileURLToPath(new URL('../../examples/agents', import.meta.url));
+    const service = await startService({ AGENTS_DIR: folder });
+    const { body } = await service.call('GET', '/agents');
+    expect(body.data).toMatchObject([
+      { name: 'ferry-clerk', subagents: ['fare-checker'] },
+      { name: 'fare-checker' },
+    ]);
   });
 });
