@@ -9,6 +9,7 @@ import { originGuard } from './http/plugins/origin-guard.js';
 import { problemDetails, sendProblem } from './http/plugins/problem-details.js';
 import { schemaController } from './http/plugins/validation.js';
 import { agentRoutes } from './http/routes/agents.js';
+import { chatRoutes } from './http/routes/chat.js';
 import { compactionRoutes } from './http/routes/compactions.js';
 import { contextRoutes } from './http/routes/context.js';
 import { healthRoutes } from './http/routes/health.js';
@@ -79,7 +80,8 @@ export async function buildApp(
   });
   app.addHook('preClose', async () => {
     closing = true;
-    await services.compaction.close(options.shutdownGraceMs);
+    const { shutdownGraceMs } = options;
+    await Promise.all([services.work.close(shutdownGraceMs), services.compaction.close(shutdownGraceMs)]);
   });
   app.addHook('onClose', async () => {
     await parts.store.close();
@@ -96,6 +98,7 @@ export async function buildApp(
   await app.register(contextRoutes);
   await app.register(compactionRoutes);
   await app.register(agentRoutes);
+  await app.register(chatRoutes);
   await app.register(healthRoutes);
   await app.ready();
   return app;

@@ -7,11 +7,17 @@ import type { Store } from './db/store.js';
 import { openSqliteStore, sqlitePath } from './db/store.sqlite.js';
 import { TENANT } from './http/tenant.js';
 import { STRICT_WIRE } from './llm/wire/options.js';
+import { createMainModel } from './main-model.js';
 import { createSummarizers } from './summarizers.js';
 
 /** Builds the app that a configuration describes, with real parts. It does not listen. */
 export async function createApp(config: Config, logger: FastifyBaseLogger): Promise<FastifyInstance> {
   const summarizers = createSummarizers(config, logger);
+  const main = createMainModel(config, logger);
+  const close = async () => {
+    await main?.close();
+    await summarizers.close();
+  };
   const store = openSqliteStore(sqlitePath(config.databaseUrl));
   try {
     if (config.agentsDir !== null) await defineAgents(config.agentsDir, store, logger);
@@ -21,6 +27,7 @@ export async function createApp(config: Config, logger: FastifyBaseLogger): Prom
         store,
         clock: Date.now,
         summarizerFor: summarizers.summarizerFor,
+        model: main?.chat ?? null,
         contextCacheBytes: config.contextCacheBytes,
         wire: config.strictWire ? STRICT_WIRE : {},
         compaction: {
@@ -29,13 +36,13 @@ export async function createApp(config: Config, logger: FastifyBaseLogger): Prom
           leaseMs: config.compactionLeaseMs,
           renewMs: Math.ceil(config.compactionLeaseMs / 3),
         },
-        close: summarizers.close,
+        close,
       },
       logger,
     );
   } catch (error) {
     await store.close();
-    await summarizers.close();
+    await close();
     throw error;
   }
 }

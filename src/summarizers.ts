@@ -1,8 +1,10 @@
 import { withFallback } from './compaction/fallback-summarizer.js';
+import { guarded } from './compaction/guarded-summarizer.js';
 import { createModelSummarizer, type ModelParts } from './compaction/model-summarizer.js';
 import type { Summarizer } from './compaction/summarizer.js';
 import type { Config } from './config.js';
 import { AppError } from './errors.js';
+import { type CallOrigin, createBreaker } from './llm/circuit-breaker.js';
 import { createChatClient } from './llm/client.js';
 import { type EndpointConfig, isSameModel } from './llm/endpoint.js';
 import { createWindowFinder } from './llm/windows/window-finder.js';
@@ -10,8 +12,11 @@ import type { Logger } from './logger.js';
 import { createEmbeddedSummarizer } from './summarizer/embedded-summarizer.js';
 
 export interface Summarizers {
-  /** The configured summarizer, or the one that a call names. MODEL_NOT_CONFIGURED without an endpoint for it. */
-  summarizerFor(model: string | null): Summarizer;
+  /**
+   * The configured summarizer, or the one that a call names. Automatic work stays away from an endpoint that is
+   * down. MODEL_NOT_CONFIGURED without an endpoint for the model.
+   */
+  summarizerFor(model: string | null, origin: CallOrigin): Summarizer;
   close(): Promise<void>;
 }
 
@@ -21,11 +26,13 @@ export function createSummarizers(config: Config, logger: Logger): Summarizers {
   const parts = config.compact === null ? null : modelParts(config.compact, config, logger);
   const fallback = fallbackParts(config, logger);
   const configured = configuredSummarizer(parts, fallback, logger);
+  const breaker = createBreaker();
   return {
-    summarizerFor: (model) => {
+    summarizerFor: (model, origin) => {
       if (model === embedded.model || (model === null && parts === null)) return embedded;
-      if (parts !== null && model !== null) return createModelSummarizer(parts, model);
-      if (configured !== null) return configured;
+      if (parts !== null && model !== null)
+        return guarded(createModelSummarizer(parts, model), breaker, origin);
+      if (configured !== null) return guarded(configured, breaker, origin);
       throw new AppError(
         'MODEL_NOT_CONFIGURED',
         `No endpoint is configured for the model ${model}; set COMPACT_MODEL or MAIN_MODEL`,

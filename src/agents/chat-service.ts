@@ -82,7 +82,11 @@ export class ChatService {
       const { turn } = opened;
       const { sessionId } = turn;
       emit({ type: 'session-opened', data: { sessionId } });
-      const equipment = await subagents.equip(agent, turn, { callerRunsTools: true, depth: 0 });
+      const equipment = await subagents.equip(agent, turn, {
+        callerRunsTools: true,
+        origin: 'manual',
+        depth: 0,
+      });
       try {
         const end = await runner.run(
           { ...equipment, turn, emit, ...this.#ending(turn, request.key) },

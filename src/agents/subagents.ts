@@ -27,7 +27,10 @@ interface Parts {
 }
 
 /** What a turn of an agent is equipped with: its tools, and its subagents behind them. */
-export type Equipment = Pick<TurnRun, 'agent' | 'tools' | 'subagent' | 'callerRunsTools'>;
+export type Equipment = Pick<TurnRun, 'agent' | 'tools' | 'subagent' | 'callerRunsTools' | 'origin'>;
+
+/** Where a subagent runs: how deep, and for whom. */
+type Below = Pick<Equipment, 'origin'> & { readonly depth: number };
 
 /** Runs subagents: each call is a turn of its own, on a fresh session, whose last text is the call's result. */
 export class Subagents {
@@ -44,19 +47,20 @@ export class Subagents {
   async equip(
     agent: AgentDefinition,
     parent: { readonly tenant: string; readonly sessionId: string },
-    options: { readonly callerRunsTools: boolean; readonly depth: number },
+    options: Pick<Equipment, 'callerRunsTools' | 'origin'> & { readonly depth: number },
   ): Promise<Equipment> {
     const { store } = this.#parts;
     const names = agent.subagents ?? [];
     const known = await Promise.all(names.map((name) => findDefinition(store.read, parent.tenant, name)));
     const descriptions = new Map(known.map((each) => [each?.name, each?.description ?? null]));
-    const { callerRunsTools, depth } = options;
+    const { callerRunsTools, origin, depth } = options;
     return {
       agent,
+      origin,
       callerRunsTools,
       tools: toolsOf(agent, callerRunsTools, (name) => descriptions.get(name) ?? null),
       subagent: (call, signal) =>
-        names.includes(call.name) ? this.#result(call, parent, depth + 1, signal) : null,
+        names.includes(call.name) ? this.#result(call, parent, { depth: depth + 1, origin }, signal) : null,
     };
   }
 
@@ -64,12 +68,12 @@ export class Subagents {
   async #result(
     call: OutstandingCall,
     parent: { readonly tenant: string; readonly sessionId: string },
-    depth: number,
+    below: Below,
     signal: AbortSignal,
   ): Promise<ChatMessage> {
     try {
-      if (depth > MAX_DEPTH) throw new AppError('STEP_LIMIT_REACHED', 'Subagents are nested too deep');
-      const end = await this.#run(call, parent, depth, signal);
+      if (below.depth > MAX_DEPTH) throw new AppError('STEP_LIMIT_REACHED', 'Subagents are nested too deep');
+      const end = await this.#run(call, parent, below, signal);
       return toolResult(call, textOf(end.message));
     } catch (error) {
       if (signal.aborted || !(error instanceof AppError)) throw error;
@@ -80,7 +84,7 @@ export class Subagents {
   async #run(
     call: OutstandingCall,
     parent: { readonly tenant: string; readonly sessionId: string },
-    depth: number,
+    below: Below,
     signal: AbortSignal,
   ): Promise<TurnEnd> {
     const { agents, runner } = this.#parts;
@@ -90,7 +94,7 @@ export class Subagents {
     const equipment = await this.equip(
       agent,
       { tenant, sessionId: turn.sessionId },
-      { callerRunsTools: false, depth },
+      { callerRunsTools: false, ...below },
     );
     const controller = new AbortController();
     const leave = () => controller.abort(signal.reason);

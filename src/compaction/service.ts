@@ -4,6 +4,7 @@ import type { CompactionRow, SessionRow } from '../db/tables.js';
 import { AppError } from '../errors.js';
 import type { Answered, Keyed } from '../idempotency/answer-once.js';
 import { findAnswer } from '../idempotency/claims.js';
+import type { CallOrigin } from '../llm/circuit-breaker.js';
 import type { Logger } from '../logger.js';
 import { Attempt, type AttemptStart, type OpenedAttempt } from './attempt.js';
 import { batchOf } from './batch.js';
@@ -36,7 +37,7 @@ interface Parts {
   /** Ms since the epoch, for the times that people read; order and leases never depend on it. */
   readonly clock: () => number;
   /** The summarizer for a call; throws MODEL_NOT_CONFIGURED for a model that cannot be used. */
-  readonly summarizerFor: (model: string | null) => Summarizer;
+  readonly summarizerFor: (model: string | null, origin: CallOrigin) => Summarizer;
   readonly settings: CompactionSettings;
   readonly logger: Logger;
 }
@@ -104,7 +105,7 @@ export class CompactionService {
       if (claim !== null) await store.tx((db) => claim.settle(db, result, clock()));
       return result;
     }
-    const summarizer = this.#parts.summarizerFor(options.model);
+    const summarizer = this.#parts.summarizerFor(options.model, 'manual');
     if (options.dryRun) return this.#preview(session, planned, plan, summarizer);
     const { keepRecent, instructions } = options;
     const planner = plannerOf(options);
@@ -129,7 +130,7 @@ export class CompactionService {
     onStart: () => void,
     signal: AbortSignal,
   ): Promise<CompactResult> {
-    const summarizer = this.#parts.summarizerFor(request.model);
+    const summarizer = this.#parts.summarizerFor(request.model, 'automatic');
     const { sessionPk, keepRecent, instructions, plan } = request;
     const work: Work = { sessionPk, keepRecent, instructions, plan, trigger: 'automatic', onStart };
     return this.#running.run(signal, (controller) => this.#run(work, summarizer, controller));

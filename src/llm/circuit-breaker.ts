@@ -75,3 +75,8 @@ export class CircuitBreaker {
     this.#openUntil = this.#options.clock() + Math.max(this.#options.openMs, asked);
   }
 }
+
+/** Failures in a row, each after its retries, that make automatic work stay away for half a minute. */
+export function createBreaker(): CircuitBreaker {
+  return new CircuitBreaker({ failures: 5, openMs: 30_000, clock: () => performance.now() });
+}

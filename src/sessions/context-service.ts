@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { effectiveSize, effectiveSummary, summaryMessages, type TailStart } from '../compaction/context.js';
+import type { ChatMessage } from '../compaction/measure.js';
 import { pageFrom, readJoinedPage } from '../db/repositories/message-pages.js';
 import {
   firstTailMessages,
@@ -13,7 +14,6 @@ import type { SessionRow } from '../db/tables.js';
 import { AppError } from '../errors.js';
 import { cleanForWire } from '../llm/wire/clean-for-wire.js';
 import type { WireOptions } from '../llm/wire/options.js';
-import type { StoredMessage } from '../llm/wire/wire-message.js';
 import { Assembly, type SessionContext } from './context-assembly.js';
 import { PageCache } from './page-cache.js';
 
@@ -122,11 +122,11 @@ export class ContextService {
 /** What a turn sends, and the state that it was read from. */
 export interface TurnContext {
   readonly session: SessionRow;
-  readonly messages: readonly StoredMessage[];
+  readonly messages: readonly ChatMessage[];
   readonly context: SessionContext;
 }
 
-function parsed({ json }: SessionContext): StoredMessage[] {
+function parsed({ json }: SessionContext): ChatMessage[] {
   return JSON.parse(`[${Buffer.concat(json).toString()}]`);
 }
 

@@ -27,17 +27,19 @@ export interface ContextFitter {
   /** Compacts once because the endpoint found the context too long; null when that freed nothing. */
   afterOverflow(call: UpcomingCall): Promise<TurnCompaction | null>;
   /** What the endpoint's own count says about the estimate; null where it cannot be told. */
-  excessOf(call: UpcomingCall, promptTokens: number | null): TokenExcess | null;
+  excessOf(call: UpcomingCall, promptTokens: number | null): Promise<TokenExcess | null>;
 }
 
 export interface Fitted {
-  /** The last compaction that moved the session; null when the context is as it was. */
+  /** The last compaction that moved the session; null without one. */
   readonly compaction: TurnCompaction | null;
+  /** The context as it is now. */
+  readonly context: TurnContext;
 }
 
 /** For services without automatic compaction. */
 export const NO_FITTING: ContextFitter = {
-  beforeCall: async () => ({ compaction: null }),
+  beforeCall: async ({ context }) => ({ compaction: null, context }),
   afterOverflow: async () => null,
-  excessOf: () => null,
+  excessOf: async () => null,
 };

@@ -36,21 +36,19 @@ export async function askModel(
   });
   let call = await read();
   const fitted = await fitter.beforeCall(call);
-  if (fitted.compaction !== null) {
-    progress.compaction = fitted.compaction;
-    call = await read();
-  }
+  call = { ...call, context: fitted.context };
+  progress.compaction = fitted.compaction ?? progress.compaction;
   let usage = NO_TURN_USAGE;
   for (let compacted = false; ; compacted = true) {
     signal.throwIfAborted();
     const onText = (text: string) => emit({ type: 'message-delta', data: { text } });
     const { messages } = call.context;
-    const result = await model.complete({ agent, messages, tools, onText, signal });
+    const result = await model.complete({ agent, messages, tools, origin: run.origin, onText, signal });
     usage = addUsage(usage, result.usage);
     const { outcome } = result;
     if (outcome.kind === 'ok') {
       const promptTokens = result.requests === 1 ? result.usage.inputTokens : null;
-      return { completion: outcome, usage, excess: fitter.excessOf(call, promptTokens) };
+      return { completion: outcome, usage, excess: await fitter.excessOf(call, promptTokens) };
     }
     signal.throwIfAborted();
     const freed = outcome.kind === 'overflow' && !compacted ? await fitter.afterOverflow(call) : null;

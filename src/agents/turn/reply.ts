@@ -21,11 +21,12 @@ export function replyMessage(reply: Completion): ChatMessage {
     content: text === '' ? null : text,
     ...(refusal === null ? {} : { refusal }),
     // Some vendors refuse a tool round whose reasoning does not come back with it.
-    ...(reasoning === null || toolCalls.length === 0 ? {} : { reasoning_content: reasoning }),
+    ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
     ...(toolCalls.length === 0
       ? {}
       : {
-          tool_calls: toolCalls.map(({ id, name, arguments: args }) => ({
+          tool_calls: toolCalls.map(({ id, name, arguments: args, extra }) => ({
+            ...extra,
             id,
             type: 'function',
             function: { name, arguments: args },

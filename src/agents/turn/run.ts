@@ -2,6 +2,7 @@ import type { LeaseTimes } from '../../compaction/lease-keeper.js';
 import type { ChatMessage } from '../../compaction/measure.js';
 import type { Db, Store } from '../../db/store.js';
 import type { AppError } from '../../errors.js';
+import type { CallOrigin } from '../../llm/circuit-breaker.js';
 import type { ChatTool } from '../../llm/request-tools.js';
 import type { Logger } from '../../logger.js';
 import type { ContextService } from '../../sessions/context-service.js';
@@ -35,6 +36,8 @@ export interface TurnRun {
   readonly subagent: (call: OutstandingCall, signal: AbortSignal) => Promise<ChatMessage> | null;
   /** Whether somebody waits who can run the other calls; if not, the model is told that they cannot be run. */
   readonly callerRunsTools: boolean;
+  /** Whether somebody asked for it, or it runs by itself. */
+  readonly origin: CallOrigin;
   readonly emit: TurnSink;
   /** In the transaction of the last write, after it. The turn's lease is still held. */
   readonly finish: (db: Db, end: TurnEnd) => Promise<void>;

@@ -111,3 +111,16 @@ export async function noteExcess(db: Db, sessionPk: number, tokens: number, revi
     .set({ token_excess: tokens, token_excess_revision: revision })
     .where(eq(sessions.pk, sessionPk));
 }
+
+/** Counts an automatic compaction that failed or gained nothing, with why; null begins the count anew. */
+export async function noteAutoOutcome(db: Db, sessionPk: number, error: string | null): Promise<void> {
+  const { sessions } = db.tables;
+  await db.orm
+    .update(sessions)
+    .set(
+      error === null
+        ? { auto_failures: 0, auto_error: null }
+        : { auto_failures: sql`${sessions.auto_failures} + 1`, auto_error: error },
+    )
+    .where(eq(sessions.pk, sessionPk));
+}

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { withOptionalBodies } from '../optional-bodies.js';
 import * as agent from '../schemas/agent.js';
+import * as chat from '../schemas/chat.js';
 import * as common from '../schemas/common.js';
 import * as compaction from '../schemas/compaction.js';
 import * as message from '../schemas/message.js';
@@ -29,6 +30,13 @@ const COMPONENTS = [
   compaction.Compaction,
   compaction.CompactionPage,
   compaction.CompactResult,
+  chat.ToolResult,
+  chat.ChatRequest,
+  chat.TurnUsage,
+  chat.TurnCompaction,
+  chat.ChatAnswer,
+  ...chat.CHAT_EVENTS,
+  chat.ChatEvent,
   agent.AgentDefinition,
   agent.Agent,
   agent.AgentPage,

@@ -1,0 +1,27 @@
+/** Tells those in this process who follow a task that there is something new: the store is asked at once. */
+export class TaskSignals {
+  readonly #waiting = new Map<number, Set<() => void>>();
+
+  nudge(taskPk: number): void {
+    for (const wake of this.#waiting.get(taskPk) ?? []) wake();
+  }
+
+  /** Resolves when the task is nudged, after `ms`, or when the signal fires. */
+  wait(taskPk: number, ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const others = this.#waiting.get(taskPk) ?? new Set();
+      this.#waiting.set(taskPk, others);
+      const wake = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', wake);
+        others.delete(wake);
+        if (others.size === 0 && this.#waiting.get(taskPk) === others) this.#waiting.delete(taskPk);
+        resolve();
+      };
+      const timer = setTimeout(wake, ms);
+      others.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+      if (signal.aborted) wake();
+    });
+  }
+}
