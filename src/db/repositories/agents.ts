@@ -56,14 +56,16 @@ export async function existingAgents(db: Db, tenant: string, names: readonly str
   return new Set(rows.map(({ name }) => name));
 }
 
-/** By name, all agents whose definition mentions this as JSON text, such as `"subagents"`; more it cannot tell. */
+/**
+ * By name, all agents whose definition may mention a word as JSON text, such as `"subagents"`: spares parsing the
+ * others. The caller looks closer, `_` being any char to LIKE.
+ */
 export function agentsMentioning(db: Db, tenant: string, word: string): Promise<AgentRow[]> {
   const { agents } = db.tables;
-  const pattern = `%${JSON.stringify(word).replaceAll('_', '\\_')}%`;
   return db.orm
     .select()
     .from(agents)
-    .where(and(live(db, tenant), sql`${like(agents.definition, pattern)} ESCAPE '\\'`))
+    .where(and(live(db, tenant), like(agents.definition, `%"${word}"%`)))
     .orderBy(agents.name);
 }
 
