@@ -16,6 +16,8 @@ import { healthRoutes } from './http/routes/health.js';
 import { messageRoutes } from './http/routes/messages.js';
 import { sessionLifecycleRoutes } from './http/routes/session-lifecycle.js';
 import { sessionRoutes } from './http/routes/sessions.js';
+import { taskEventRoutes } from './http/routes/task-events.js';
+import { taskRoutes } from './http/routes/tasks.js';
 import { createServices, type ServiceParts, type Services } from './services.js';
 
 declare module 'fastify' {
@@ -81,8 +83,14 @@ export async function buildApp(
   app.addHook('preClose', async () => {
     closing = true;
     const { shutdownGraceMs } = options;
-    await Promise.all([services.work.close(shutdownGraceMs), services.compaction.close(shutdownGraceMs)]);
+    await Promise.all([
+      services.tasks.close(),
+      services.work.close(shutdownGraceMs),
+      services.compaction.close(shutdownGraceMs),
+    ]);
   });
+  // What runs by itself belongs to a server: a tool that opens the same database does not begin it.
+  app.addHook('onListen', async () => services.tasks.start());
   app.addHook('onClose', async () => {
     await parts.store.close();
     await parts.close?.();
@@ -99,6 +107,8 @@ export async function buildApp(
   await app.register(compactionRoutes);
   await app.register(agentRoutes);
   await app.register(chatRoutes);
+  await app.register(taskRoutes);
+  await app.register(taskEventRoutes);
   await app.register(healthRoutes);
   await app.ready();
   return app;

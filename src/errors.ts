@@ -30,6 +30,7 @@ export const ERROR_CATALOGUE = {
   NOTHING_TO_ANSWER: entry(409, 'The conversation ends with nothing that a model could answer'),
   TOOL_CALL_CLOSED: entry(409, 'The tool call does not wait for a result'),
   TASK_NOT_RESUMABLE: entry(409, 'The task is not in a state that can be resumed'),
+  TASK_FINISHED: entry(409, 'The task is over'),
   TICK_IN_PROGRESS: entry(409, 'A tick of the agent is at work', true),
   AGENT_IN_USE: entry(409, 'Another agent has it as a subagent'),
   IDEMPOTENCY_KEY_IN_USE: entry(409, 'The request with this Idempotency-Key is still at work', true),

@@ -1,12 +1,16 @@
 import { AgentService, findDefinition, percentOfAgent } from './agents/agent-service.js';
 import { AutoFitter } from './agents/auto/auto-fitter.js';
 import { ChatService } from './agents/chat-service.js';
-import { systemPromptOf } from './agents/definition.js';
+import { compactDefaultsOf, systemPromptOf } from './agents/definition.js';
 import { Subagents } from './agents/subagents.js';
+import { TASK_DEFAULTS, TaskRunner } from './agents/tasks/task-runner.js';
+import { TaskService } from './agents/tasks/task-service.js';
+import { TaskSignals } from './agents/tasks/task-signals.js';
 import type { ChatModel } from './agents/turn/chat-model.js';
 import { NO_FITTING } from './agents/turn/fitter.js';
 import { TurnRunner } from './agents/turn/runner.js';
 import { RunningTurns } from './agents/turn/running-turns.js';
+import { NO_DEFAULTS } from './compaction/compact-result.js';
 import type { LeaseTimes } from './compaction/lease-keeper.js';
 import { RunningWork } from './compaction/running-work.js';
 import { CompactionService, type CompactionSettings } from './compaction/service.js';
@@ -43,7 +47,8 @@ export interface Services {
   readonly compaction: CompactionService;
   readonly agents: AgentService;
   readonly chat: ChatService;
-  /** Everything that runs turns: chats, tasks and ticks at work. */
+  readonly tasks: TaskService;
+  /** Chats at work. */
   readonly work: RunningWork;
 }
 
@@ -63,6 +68,10 @@ export function createServices(parts: ServiceParts): Services {
     store,
     clock,
     summarizerFor,
+    defaultsOf: async (db, tenant, agent) => {
+      const definition = await findDefinition(db, tenant, agent);
+      return definition === null ? NO_DEFAULTS : compactDefaultsOf(definition);
+    },
     logger,
     settings: parts.compaction,
   });
@@ -75,13 +84,31 @@ export function createServices(parts: ServiceParts): Services {
   const runner = new TurnRunner({ store, clock, contexts, model, fitter, lease, running, logger });
   const subagents = new Subagents({ store, clock, agents, runner, leaseMs });
   const work = new RunningWork();
+  const signals = new TaskSignals();
+  const tasks = new TaskRunner({
+    store,
+    clock,
+    runner,
+    subagents,
+    signals,
+    lease,
+    settings: TASK_DEFAULTS,
+    enabled: model !== null,
+    logger,
+  });
   return {
     store,
-    sessions: new SessionService(store, clock, percentOfAgent),
+    sessions: new SessionService({
+      store,
+      clock,
+      percentOf: percentOfAgent,
+      onRemoved: (sessionPk) => running.sessionDeleted(sessionPk),
+    }),
     contexts,
     compaction,
     agents,
     chat: new ChatService({ store, clock, agents, runner, subagents, work, leaseMs }),
+    tasks: new TaskService({ store, clock, turns: runner, tasks, signals }),
     work,
   };
 }

@@ -1,3 +1,4 @@
+import { MAX_AUTO_FAILURES } from '../agents/auto/max-failures.js';
 import type { CompactResult } from '../compaction/compact-result.js';
 import { effectiveSize } from '../compaction/context.js';
 import { INTERRUPTED_DETAIL } from '../db/repositories/compactions.js';
@@ -6,7 +7,7 @@ import type { CompactionRow, SessionRow } from '../db/tables.js';
 /** Rows as clients read them. */
 
 export const iso = (ms: number) => new Date(ms).toISOString();
-const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
+export const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
 
 export function presentSession(row: SessionRow) {
   const metadata: object | null = row.metadata === null ? null : JSON.parse(row.metadata);
@@ -24,6 +25,11 @@ export function presentSession(row: SessionRow) {
     message_count: row.message_count,
     input_tokens: row.input_tokens,
     output_tokens: row.output_tokens,
+    auto_compaction: {
+      state: row.auto_failures >= MAX_AUTO_FAILURES ? ('stopped' as const) : ('on' as const),
+      failures: row.auto_failures,
+      error: row.auto_error,
+    },
     revision: row.revision,
     version: row.version,
     created_at: iso(row.created_at),

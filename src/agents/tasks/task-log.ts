@@ -24,6 +24,8 @@ export class TaskLog {
   readonly #owner: string;
   readonly #calls = new WeakSet<OutstandingCall>();
   #waiting: TurnEvent[] = [];
+  /** Whether a transaction is asked for that has not begun. */
+  #writes = false;
   #ended = false;
 
   constructor(parts: Parts, taskPk: number, owner: string) {

@@ -1,18 +1,141 @@
-import { and, asc, eq, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, exists, getTableColumns, isNull, lt, lte, not, or, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
 import type { Db } from '../store.js';
-import type { TaskRow } from '../tables.js';
+import type { Tables, TaskRow } from '../tables.js';
 
 /** Tasks as rows. Ids are resolved within a tenant; everything else goes by the internal key. */
 
-/** The task that waits for results of the tool group at `position`; null when none does. */
+export type TaskStatus = TaskRow['status'];
+export type NewTask = Tables['tasks']['$inferInsert'];
+
+/** A task with the id of its session, as clients name it. */
+export interface FoundTask extends TaskRow {
+  readonly session_id: string;
+}
+
+/** What may change of a task; its place among others, its agent and its input never do. */
+export type TaskChange = Partial<
+  Omit<TaskRow, 'pk' | 'tenant' | 'id' | 'session_pk' | 'agent' | 'kind' | 'input' | 'event_count'>
+>;
+
+export async function findTask(db: Db, tenant: string, id: string): Promise<FoundTask | null> {
+  const { tasks } = db.tables;
+  const [row] = await withSession(db).where(and(eq(tasks.tenant, tenant), eq(tasks.id, id)));
+  return row ?? null;
+}
+
+export async function findTaskByPk(db: Db, pk: number): Promise<FoundTask | null> {
+  const [row] = await withSession(db).where(eq(db.tables.tasks.pk, pk));
+  return row ?? null;
+}
+
+/** Inserts a task; gives its key. */
+export async function insertTask(db: Db, task: NewTask): Promise<number> {
+  const [row] = await db.orm.insert(db.tables.tasks).values(task).returning({ pk: db.tables.tasks.pk });
+  if (row === undefined) throw new Error('the inserted task did not come back');
+  return row.pk;
+}
+
+/** Changes a task that is still as it was read: same state, same owner. False when it is not. */
+export async function changeTask(
+  db: Db,
+  seen: Pick<TaskRow, 'pk' | 'status' | 'owner'>,
+  change: TaskChange,
+): Promise<boolean> {
+  const { tasks } = db.tables;
+  const owned = seen.owner === null ? isNull(tasks.owner) : eq(tasks.owner, seen.owner);
+  const rows = await db.orm
+    .update(tasks)
+    .set(change)
+    .where(and(eq(tasks.pk, seen.pk), eq(tasks.status, seen.status), owned))
+    .returning({ pk: tasks.pk });
+  return rows.length > 0;
+}
+
+/** Puts off the end of the lease of a task that still runs for this owner; false when it does not. */
+export async function renewTask(db: Db, pk: number, owner: string, leaseMs: number): Promise<boolean> {
+  const { tasks } = db.tables;
+  const rows = await db.orm
+    .update(tasks)
+    .set({ lease_expires_at: sql`${db.nowMs} + ${leaseMs}` })
+    .where(and(eq(tasks.pk, pk), eq(tasks.status, 'running'), eq(tasks.owner, owner)))
+    .returning({ pk: tasks.pk });
+  return rows.length > 0;
+}
+
+/** Queued tasks that may run now, oldest first: the first of each session on which no turn runs. */
+export function claimableTasks(db: Db, limit: number): Promise<FoundTask[]> {
+  const { tasks, sessions } = db.tables;
+  const older = alias(tasks, 'older');
+  const before = db.orm
+    .select({ pk: older.pk })
+    .from(older)
+    .where(and(eq(older.session_pk, tasks.session_pk), eq(older.status, 'queued'), lt(older.pk, tasks.pk)));
+  const free = or(isNull(sessions.turn_owner), lte(sessions.turn_expires_at, db.nowMs));
+  return withSession(db)
+    .where(and(active(db), eq(tasks.status, 'queued'), free, not(exists(before))))
+    .orderBy(asc(tasks.pk))
+    .limit(limit);
+}
+
+/** Running tasks whose lease has run out: the process that ran them is gone, or was paused for too long. */
+export function expiredTasks(db: Db): Promise<FoundTask[]> {
+  const { tasks } = db.tables;
+  return withSession(db)
+    .where(and(active(db), eq(tasks.status, 'running'), lte(tasks.lease_expires_at, db.nowMs)))
+    .orderBy(asc(tasks.pk));
+}
+
+/** Whether a tick of the agent is queued or runs. */
+export async function hasActiveTick(db: Db, tenant: string, agent: string): Promise<boolean> {
+  const { tasks } = db.tables;
+  const rows = await db.orm
+    .select({ pk: tasks.pk })
+    .from(tasks)
+    .where(and(active(db), eq(tasks.kind, 'tick'), eq(tasks.tenant, tenant), eq(tasks.agent, agent)))
+    .limit(1);
+  return rows.length > 0;
+}
+
+export interface TaskFilter {
+  readonly tenant: string;
+  readonly agent?: string | undefined;
+  readonly status?: TaskStatus | undefined;
+  readonly kind?: TaskRow['kind'] | undefined;
+  /** Id of the session, as clients name it. */
+  readonly sessionId?: string | undefined;
+}
+
+/** Tasks newest first, those below the key `beforePk` when it is given. */
+export function listTasks(
+  db: Db,
+  { tenant, agent, status, kind, sessionId }: TaskFilter,
+  beforePk: number | null,
+  limit: number,
+): Promise<FoundTask[]> {
+  const { tasks, sessions } = db.tables;
+  return withSession(db)
+    .where(
+      and(
+        eq(tasks.tenant, tenant),
+        agent === undefined ? undefined : eq(tasks.agent, agent),
+        status === undefined ? undefined : eq(tasks.status, status),
+        kind === undefined ? undefined : eq(tasks.kind, kind),
+        sessionId === undefined ? undefined : eq(sessions.id, sessionId),
+        beforePk === null ? undefined : lt(tasks.pk, beforePk),
+      ),
+    )
+    .orderBy(desc(tasks.pk))
+    .limit(limit);
+}
+
+/** The task that waits for results of the tool group at `position`, or is about to bring them; null without one. */
 export async function holdingTask(db: Db, sessionPk: number, position: number): Promise<TaskRow | null> {
   const { tasks } = db.tables;
   const [row] = await db.orm
     .select()
     .from(tasks)
-    .where(
-      and(eq(tasks.session_pk, sessionPk), eq(tasks.status, 'waiting'), eq(tasks.wait_position, position)),
-    );
+    .where(and(holds(db, sessionPk), eq(tasks.wait_position, position)));
   return row ?? null;
 }
 
@@ -22,14 +145,28 @@ export async function lowestHold(db: Db, sessionPk: number): Promise<number | nu
   const [row] = await db.orm
     .select({ position: tasks.wait_position })
     .from(tasks)
-    .where(
-      and(
-        eq(tasks.session_pk, sessionPk),
-        eq(tasks.status, 'waiting'),
-        sql`${tasks.wait_position} IS NOT NULL`,
-      ),
-    )
+    .where(holds(db, sessionPk))
     .orderBy(asc(tasks.wait_position))
     .limit(1);
   return row?.position ?? null;
+}
+
+/** A task that was resumed holds its calls until their results are stored, which is when it is claimed. */
+function holds(db: Db, sessionPk: number) {
+  const { tasks } = db.tables;
+  const waits = or(eq(tasks.status, 'waiting'), eq(tasks.status, 'queued'));
+  return and(eq(tasks.session_pk, sessionPk), waits, sql`${tasks.wait_position} IS NOT NULL`);
+}
+
+/** In the words of the partial index, without which it would not be used. */
+function active(db: Db) {
+  return sql`${db.tables.tasks.status} IN ('queued', 'running')`;
+}
+
+function withSession(db: Db) {
+  const { tasks, sessions } = db.tables;
+  return db.orm
+    .select({ ...getTableColumns(tasks), session_id: sessions.id })
+    .from(tasks)
+    .innerJoin(sessions, eq(sessions.pk, tasks.session_pk));
 }

@@ -9,6 +9,7 @@ import * as common from '../schemas/common.js';
 import * as compaction from '../schemas/compaction.js';
 import * as message from '../schemas/message.js';
 import * as session from '../schemas/session.js';
+import { TASK_COMPONENTS } from '../schemas/task.js';
 
 const COMPONENTS = [
   common.Problem,
@@ -37,6 +38,7 @@ const COMPONENTS = [
   chat.ChatAnswer,
   ...chat.CHAT_EVENTS,
   chat.ChatEvent,
+  ...TASK_COMPONENTS,
   agent.AgentDefinition,
   agent.Agent,
   agent.AgentPage,
@@ -61,6 +63,7 @@ export const openapi = fp(
           { name: 'Messages', description: 'What was said, word for word, and what to send to a model' },
           { name: 'Compaction', description: 'Folding the oldest part of a conversation into its summary' },
           { name: 'Agents', description: 'Who talks: prompts, models and tools under a name' },
+          { name: 'Tasks', description: 'Work that runs by itself, waits for results and can be resumed' },
           { name: 'Health', description: 'For probes' },
         ],
       },
