@@ -24,7 +24,12 @@ export async function createDataset(path: string): Promise<void> {
   );
   const store = openSqliteStore(path);
   try {
-    const sessions = new SessionService(store, Date.now, async () => null);
+    const sessions = new SessionService({
+      store,
+      clock: Date.now,
+      percentOf: async () => null,
+      onRemoved: () => {},
+    });
     for (const size of SIZES) {
       const id = sessionId(size);
       await sessions.create(TENANT, {

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { CompactDefaults } from '../compaction/compact-result.js';
 
 /**
  * What an agent is: one schema for `PUT /agents/{name}` and for files, closed at every level but for the
@@ -128,4 +129,10 @@ export function withName(given: GivenDefinition, name: string): AgentDefinition 
 /** The prompt that contexts begin with; null for a blank one, which endpoints refuse as a message. */
 export function systemPromptOf({ systemPrompt }: AgentDefinition): string | null {
   return systemPrompt === undefined || systemPrompt.trim() === '' ? null : systemPrompt;
+}
+
+/** What the agent wants of the compactions of its sessions, by hand and automatic. */
+export function compactDefaultsOf({ defaultCompaction }: AgentDefinition): CompactDefaults {
+  const { instructions = null, keepRecent = null, model = null } = defaultCompaction ?? {};
+  return { instructions, keepRecent, model };
 }

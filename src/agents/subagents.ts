@@ -7,15 +7,13 @@ import { newLeaseToken } from '../ids.js';
 import { createSession } from '../sessions/new-session.js';
 import { type AgentService, findDefinition } from './agent-service.js';
 import type { AgentDefinition } from './definition.js';
+import { MAX_LEVELS } from './subagent-graph.js';
 import type { TurnEnd } from './turn/events.js';
 import { beginTurn, type OpenTurn } from './turn/open-turn.js';
 import type { OutstandingCall } from './turn/outstanding-calls.js';
 import type { TurnRun } from './turn/run.js';
 import type { TurnRunner } from './turn/runner.js';
 import { subagentInput, toolsOf } from './turn/tools.js';
-
-/** Levels of subagents below the agent that somebody talks to. Configurations that go deeper are refused too. */
-export const MAX_DEPTH = 3;
 
 interface Parts {
   readonly store: Store;
@@ -72,7 +70,7 @@ export class Subagents {
     signal: AbortSignal,
   ): Promise<ChatMessage> {
     try {
-      if (below.depth > MAX_DEPTH) throw new AppError('STEP_LIMIT_REACHED', 'Subagents are nested too deep');
+      if (below.depth > MAX_LEVELS) throw new AppError('STEP_LIMIT_REACHED', 'Subagents are nested too deep');
       const end = await this.#run(call, parent, below, signal);
       return toolResult(call, textOf(end.message));
     } catch (error) {

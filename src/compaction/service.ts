@@ -10,7 +10,13 @@ import { Attempt, type AttemptStart, type OpenedAttempt } from './attempt.js';
 import { batchOf } from './batch.js';
 import { summaryLimit } from './budget.js';
 import { ChunkReader } from './chunk-reader.js';
-import type { CompactOptions, CompactResult } from './compact-result.js';
+import {
+  type CompactDefaults,
+  type CompactOptions,
+  type CompactResult,
+  NO_DEFAULTS,
+  withDefaults,
+} from './compact-result.js';
 import { effectiveSummary } from './context.js';
 import { foldBatch } from './fold.js';
 import { AnsweredBefore, KeyClaim } from './key-claim.js';
@@ -38,6 +44,8 @@ interface Parts {
   readonly clock: () => number;
   /** The summarizer for a call; throws MODEL_NOT_CONFIGURED for a model that cannot be used. */
   readonly summarizerFor: (model: string | null, origin: CallOrigin) => Summarizer;
+  /** What an agent wants of the compactions of its sessions. */
+  readonly defaultsOf: (db: Db, tenant: string, agent: string) => Promise<CompactDefaults>;
   readonly settings: CompactionSettings;
   readonly logger: Logger;
 }
@@ -93,11 +101,11 @@ export class CompactionService {
   async #compact(
     tenant: string,
     id: string,
-    options: CompactOptions,
+    given: CompactOptions,
     claim: KeyClaim | null,
     signal: AbortSignal,
   ): Promise<CompactResult> {
-    const { session, planned, lastCompactedAt } = await this.#plan(tenant, id, options);
+    const { session, options, planned, lastCompactedAt } = await this.#plan(tenant, id, given);
     const { plan } = planned;
     if (plan.kind === 'up_to_date') {
       const { store, clock } = this.#parts;
@@ -142,13 +150,16 @@ export class CompactionService {
   }
 
   /** One consistent state: an old summary never meets new rows. */
-  #plan(tenant: string, id: string, options: CompactOptions) {
+  #plan(tenant: string, id: string, given: CompactOptions) {
     return this.#parts.store.snapshot(async (db) => {
       const session = await findSession(db, tenant, id);
       if (session === null) throw new AppError('SESSION_NOT_FOUND', `There is no session ${id}`);
       if (session.status === 'closed') throw new AppError('SESSION_CLOSED', `Session ${id} is closed`);
+      const { agent } = session;
+      const defaults = agent === null ? NO_DEFAULTS : await this.#parts.defaultsOf(db, tenant, agent);
+      const options = withDefaults(given, defaults);
       const planned = await plannerOf(options)(db, session);
-      return { session, planned, lastCompactedAt: await lastCompactedAt(db, session) };
+      return { session, options, planned, lastCompactedAt: await lastCompactedAt(db, session) };
     });
   }
 

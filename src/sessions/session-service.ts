@@ -7,7 +7,7 @@ import {
   removeSession,
   type SessionFilter,
 } from '../db/repositories/sessions.js';
-import { turnRest } from '../db/repositories/turn-leases.js';
+import { endOpenTurn, turnRest } from '../db/repositories/turn-leases.js';
 import type { Db, Store } from '../db/store.js';
 import type { SessionRow } from '../db/tables.js';
 import { AppError, sessionBusy } from '../errors.js';
@@ -30,16 +30,27 @@ export interface NewSessionRequest {
 /** Percent that new sessions of an agent take; null for the default. AGENT_NOT_FOUND without the agent. */
 export type PercentOf = (db: Db, tenant: string, agent: string) => Promise<number | null>;
 
+interface SessionParts {
+  readonly store: Store;
+  /** Ms since the epoch. */
+  readonly clock: () => number;
+  readonly percentOf: PercentOf;
+  /** Told of each session that is deleted, to end what runs on it. */
+  readonly onRemoved: (sessionPk: number) => void;
+}
+
 /** Sessions and what is appended to them. Each method is one transaction: all of it, or nothing. */
 export class SessionService {
   readonly #store: Store;
   readonly #clock: () => number;
   readonly #percentOf: PercentOf;
+  readonly #onRemoved: (sessionPk: number) => void;
 
-  constructor(store: Store, clock: () => number, percentOf: PercentOf) {
-    this.#store = store;
-    this.#clock = clock;
-    this.#percentOf = percentOf;
+  constructor(parts: SessionParts) {
+    this.#store = parts.store;
+    this.#clock = parts.clock;
+    this.#percentOf = parts.percentOf;
+    this.#onRemoved = parts.onRemoved;
   }
 
   create(tenant: string, request: NewSessionRequest): Promise<SessionRow> {
@@ -125,6 +136,9 @@ export class SessionService {
     const session = found(await findSessionEnd(db, tenant, id), id);
     if (session.status === 'closed') throw new AppError('SESSION_CLOSED', `Session ${id} is closed`);
     refuseBusy(session.turn_rest);
+    // What is said outside of an open turn ends it; results only go on with it.
+    const speaks = messages.some(({ message: { role } }) => role === 'user' || role === 'assistant');
+    if (session.turn_position !== null && speaks) await endOpenTurn(db, session.pk);
     return appendTo(db, session, messages, this.#clock());
   }
 
@@ -163,12 +177,14 @@ export class SessionService {
     });
   }
 
-  remove(tenant: string, id: string, ifVersions: readonly number[] | null): Promise<void> {
-    return this.#store.tx(async (db) => {
+  async remove(tenant: string, id: string, ifVersions: readonly number[] | null): Promise<void> {
+    const { pk } = await this.#store.tx(async (db) => {
       const session = found(await findSession(db, tenant, id), id);
       requireVersion(session, ifVersions);
       await removeSession(db, session.pk);
+      return session;
     });
+    this.#onRemoved(pk);
   }
 }
 

@@ -22,7 +22,12 @@ describe.each(STORES)('a store: $name', ({ open }) => {
   ): Promise<{ store: Store; session: SessionRow }> {
     const store = await open();
     onTestFinished(() => store.close());
-    const service = new SessionService(store, () => 1_000, percentOfAgent);
+    const service = new SessionService({
+      store,
+      clock: () => 1_000,
+      percentOf: percentOfAgent,
+      onRemoved: () => {},
+    });
     const session = await service.create('t', { ...REQUEST, id: 's', messages: incoming(messages) });
     return { store, session };
   }

@@ -67,6 +67,7 @@ describe('the OpenAPI document', () => {
       operations.map(({ method, path, operation }) => `${operation.operationId}: ${method} ${path}`).sort(),
     ).toEqual([
       'appendMessages: post /sessions/{id}/messages',
+      'chat: post /agents/{name}/chat',
       'closeSession: post /sessions/{id}/close',
       'compactSession: post /sessions/{id}/compact',
       'createSession: post /sessions',
@@ -114,6 +115,7 @@ describe('the OpenAPI document', () => {
     );
     expect(Object.fromEntries(required)).toEqual({
       appendMessages: true,
+      chat: true,
       closeSession: false,
       reopenSession: false,
       resetSession: false,
@@ -125,7 +127,9 @@ describe('the OpenAPI document', () => {
   });
 
   it('has a body example for every operation with a body, and the service takes it', async () => {
-    const service = await shared();
+    const stub = await startModelStub(() => ({ content: 'Berth 12 is free.' }));
+    const service = await startService(modelAt(stub.url, { MAIN_MODEL: 'stub-1' }));
+    await service.call('PUT', '/agents/ferry-clerk', {});
     for (const { path, method, operation } of operations) {
       const schema = operation.requestBody?.content['application/json']?.schema.$ref.split('/').at(-1) ?? '';
       const [example] = document.components.schemas[schema]?.examples ?? [];
@@ -148,7 +152,7 @@ describe('answers', () => {
     const stub = await startModelStub((_, index) =>
       index === 2 ? { content: '' } : { content: `S${index}` },
     );
-    const service = await startService(modelAt(stub.url));
+    const service = await startService(modelAt(stub.url, { MAIN_MODEL: 'stub-1' }));
     const seen = new Set<string>();
     const go = async (operationId: string, url: string, body?: unknown, headers?: Record<string, string>) => {
       const found = operations.find(({ operation }) => operation.operationId === operationId);
@@ -182,7 +186,6 @@ describe('answers', () => {
     await go('getAgent', '/agents/guide');
     await go('getAgent', '/agents/nobody');
     await go('deleteAgent', '/agents/clerk');
-    await go('deleteAgent', '/agents/guide');
     await go('createSession', '/sessions', { agent: 'nobody' });
     await go('createSession', '/sessions', { id: 's', messages: conversation, metadata: { a: 1 } });
     await go('createSession', '/sessions', { id: 's' });
@@ -194,6 +197,10 @@ describe('answers', () => {
     await go('compactSession', '/sessions/s/compact', { instructions: 'short' });
     await go('compactSession', '/sessions/s/compact');
     await go('compactSession', '/sessions/none/compact');
+    await go('chat', '/agents/clerk/chat', { message: 'q' });
+    await go('chat', '/agents/clerk/chat', { message: 'q', sessionId: 'none' });
+    await go('chat', '/agents/none/chat', { message: 'q' });
+    await go('chat', '/agents/clerk/chat', { message: '' });
     await go('listCompactions', '/sessions/s/compactions?limit=2');
     await go('appendMessages', '/sessions/s/messages', {
       messages: [{ role: 'user', content: [{ type: 'text', text: 'x', extra: 1 }], more: null }],
@@ -211,6 +218,7 @@ describe('answers', () => {
     await go('resetSession', '/sessions/s/reset');
     await go('deleteSession', '/sessions/s');
     await go('deleteSession', '/sessions/s');
+    await go('deleteAgent', '/agents/guide');
     await go('getLiveness', '/livez');
     await go('getReadiness', '/readyz');
     await go('getSession', '/sessions/s', undefined, { host: 'evil.example' });

@@ -26,6 +26,7 @@ describe('creating a session', () => {
       message_count: 0,
       input_tokens: 0,
       output_tokens: 0,
+      auto_compaction: { state: 'on', failures: 0, error: null },
       revision: 0,
       version: 1,
       created_at: '',

@@ -9,6 +9,7 @@ import type { TurnCompaction } from '../turn/events.js';
 import type { ContextFitter, Fitted, TokenExcess, UpcomingCall } from '../turn/fitter.js';
 import { type AutoRound, runRound } from './auto-round.js';
 import { limitOf } from './limit.js';
+import { MAX_AUTO_FAILURES } from './max-failures.js';
 import { countTokens } from './token-count.js';
 
 export interface AutoParts {
@@ -21,8 +22,6 @@ export interface AutoParts {
   readonly logger: Logger;
 }
 
-/** Failed or gainless automatic compactions in a row after which a session is left alone until one by hand. */
-export const MAX_AUTO_FAILURES = 3;
 /** Compactions before one model call: each must gain, and what they cannot reach does not shrink by trying. */
 const MAX_ROUNDS = 3;
 

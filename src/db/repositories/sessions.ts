@@ -20,6 +20,7 @@ const statements = perDb(({ orm, nowMs, tables: { sessions } }) => ({
       message_count: sessions.message_count,
       conversation_count: sessions.conversation_count,
       total_chars: sessions.total_chars,
+      turn_position: sessions.turn_position,
       turn_rest: sql<number>`coalesce(${sessions.turn_expires_at} - ${nowMs}, 0)`,
     })
     .from(sessions)
@@ -49,7 +50,7 @@ export async function findSession(db: Db, tenant: string, id: string): Promise<S
 /** What an append needs to know of a session: the hot path reads no summary. */
 export type SessionEnd = Pick<
   SessionRow,
-  'pk' | 'status' | 'message_count' | 'conversation_count' | 'total_chars'
+  'pk' | 'status' | 'message_count' | 'conversation_count' | 'total_chars' | 'turn_position'
 > & {
   /** Ms until the lease of a turn at work runs out; 0 or less when none is. */
   readonly turn_rest: number;

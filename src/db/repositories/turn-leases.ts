@@ -124,3 +124,9 @@ export async function noteAutoOutcome(db: Db, sessionPk: number, error: string |
     )
     .where(eq(sessions.pk, sessionPk));
 }
+
+/** Ends an open turn that nobody runs: one that waits for results, or has failed. */
+export async function endOpenTurn(db: Db, sessionPk: number): Promise<void> {
+  const { sessions } = db.tables;
+  await db.orm.update(sessions).set({ turn_position: null }).where(eq(sessions.pk, sessionPk));
+}

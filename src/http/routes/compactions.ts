@@ -69,7 +69,7 @@ export const compactionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const options = {
         percent: checkedPercent(compactCount),
         instructions: instructions?.trim() ? instructions.trim() : null,
-        keepRecent: keepRecent ?? 0,
+        keepRecent: keepRecent ?? null,
         dryRun: dryRun ?? false,
         model: model ?? null,
       };

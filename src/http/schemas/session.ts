@@ -41,6 +41,20 @@ export const Session = named(
     message_count: Count,
     input_tokens: Count,
     output_tokens: Count,
+    auto_compaction: Type.Object(
+      {
+        state: stringEnum(['on', 'stopped']),
+        failures: Type.Integer({ minimum: 0, description: 'In a row; at 3 it stops' }),
+        error: nullable(
+          Type.String({ description: 'What became of the last one, when it failed or gained nothing' }),
+        ),
+      },
+      {
+        description:
+          'Whether automatic compaction, where the agent has it, is tried on this session; `stopped` until a ' +
+          'compaction by hand succeeds',
+      },
+    ),
     revision: Type.Integer({
       minimum: 0,
       description: 'Rises when the summary or the history below the end changes',
