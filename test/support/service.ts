@@ -27,11 +27,18 @@ export interface SessionBody {
   compact_size: number;
   compact_count: number;
   message_count: number;
+  auto_compaction: AutoCompactionBody;
   revision: number;
   version: number;
   created_at: string;
   updated_at: string;
   closed_at: string | null;
+}
+
+export interface AutoCompactionBody {
+  state: string;
+  failures: number;
+  error: string | null;
 }
 
 export interface CompactionBody {

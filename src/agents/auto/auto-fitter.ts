@@ -1,4 +1,5 @@
 import type { CompactionService } from '../../compaction/service.js';
+import { noteAutoOutcome } from '../../db/repositories/turn-leases.js';
 import type { Store } from '../../db/store.js';
 import type { Logger } from '../../logger.js';
 import type { ContextService, TurnContext } from '../../sessions/context-service.js';
@@ -24,6 +25,10 @@ export interface AutoParts {
 
 /** Compactions before one model call: each must gain, and what they cannot reach does not shrink by trying. */
 const MAX_ROUNDS = 3;
+/** A compaction that leaves the context over its limit must at least have freed this share of it. */
+const LEAST_GAIN = 0.05;
+
+const GAINLESS = 'The context is still over its limit, and not even a twentieth shorter than before';
 
 /**
  * Automatic compaction: before a model call whose context is over the agent's limit, the session is compacted like
@@ -37,21 +42,18 @@ export class AutoFitter implements ContextFitter {
   }
 
   async beforeCall(call: UpcomingCall): Promise<Fitted> {
-    const { agent, signal } = call;
-    const limit = await limitOf(agent, this.#parts.model, signal);
+    const limit = await limitOf(call.agent, this.#parts.model, call.signal);
     let { context } = call;
     let compaction: TurnCompaction | null = null;
-    if (limit === null) return { compaction, context };
-    for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      if (context.session.auto_failures >= MAX_AUTO_FAILURES) break;
-      const { tokens, charsPerToken } = await this.#count(call, context);
-      if (tokens <= limit) break;
-      const overChars = Math.ceil((tokens - limit) * charsPerToken);
-      const done = await this.#round(call, { context, overChars, tokens });
-      if (done === null) break;
-      compaction = done.compaction ?? compaction;
-      context = await this.#read(call);
-      if (!done.gained) break;
+    for (let round = 0; limit !== null && round < MAX_ROUNDS; round += 1) {
+      const count = await this.#count(call, context);
+      if (count.tokens <= limit || isStopped(context)) break;
+      const overChars = Math.ceil((count.tokens - limit) * count.charsPerToken);
+      const step = await this.#compact(call, { context, overChars, tokens: count.tokens }, limit);
+      if (step === null) break;
+      compaction = step.compaction ?? compaction;
+      context = step.context;
+      if (!step.gained) break;
     }
     return { compaction, context };
   }
@@ -59,12 +61,11 @@ export class AutoFitter implements ContextFitter {
   /** Only where automatic compaction is on: whoever switched it off wants the error. */
   async afterOverflow(call: UpcomingCall): Promise<TurnCompaction | null> {
     const { agent, context } = call;
-    if (agent.defaultCompaction?.auto === undefined) return null;
-    if (context.session.auto_failures >= MAX_AUTO_FAILURES) return null;
+    if (agent.defaultCompaction?.auto === undefined || isStopped(context)) return null;
     const { tokens } = await this.#count(call, context);
     // The endpoint knows better than the estimate: the share of the session goes, whatever that says.
-    const done = await this.#round(call, { context, overChars: 0, tokens });
-    return done?.gained ? done.compaction : null;
+    const step = await this.#compact(call, { context, overChars: 0, tokens }, 0);
+    return step?.gained ? step.compaction : null;
   }
 
   async excessOf(call: UpcomingCall, promptTokens: number | null): Promise<TokenExcess | null> {
@@ -77,11 +78,32 @@ export class AutoFitter implements ContextFitter {
     return countTokens(await this.#parts.estimator(), context, call.tools);
   }
 
-  #round(call: UpcomingCall, round: AutoRound) {
-    return runRound(this.#parts, call, round);
+  /** One round, and whether it was worth it; null when there was nothing to fold. What was not is counted. */
+  async #compact(call: UpcomingCall, round: AutoRound, limit: number): Promise<Step | null> {
+    const { store, contexts } = this.#parts;
+    const { turn, agent } = call;
+    const end = await runRound(this.#parts, call, round);
+    if (end.kind === 'nothing') return null;
+    const context = await contexts.readForTurn(turn.sessionPk, systemPromptOf(agent));
+    const { tokens } = await this.#count(call, context);
+    const failed = end.kind === 'failed';
+    const gained = !failed && (tokens <= limit || tokens <= round.tokens * (1 - LEAST_GAIN));
+    if (!failed || end.counts) {
+      const error = failed ? end.error : gained ? null : GAINLESS;
+      await store.tx((db) => noteAutoOutcome(db, turn.sessionPk, error));
+    }
+    return { compaction: failed ? null : end.compaction, context, gained };
   }
+}
 
-  #read({ turn, agent }: UpcomingCall): Promise<TurnContext> {
-    return this.#parts.contexts.readForTurn(turn.sessionPk, systemPromptOf(agent));
-  }
+interface Step {
+  /** Null when it failed. */
+  readonly compaction: TurnCompaction | null;
+  /** As it is now: a failed compaction may have committed a part. */
+  readonly context: TurnContext;
+  readonly gained: boolean;
+}
+
+function isStopped({ session }: TurnContext): boolean {
+  return session.auto_failures >= MAX_AUTO_FAILURES;
 }

@@ -1,6 +1,5 @@
 import type { CompactResult } from '../../compaction/compact-result.js';
 import { limitPlanner } from '../../compaction/plan-limit.js';
-import { noteAutoOutcome } from '../../db/repositories/turn-leases.js';
 import type { CompactionRow } from '../../db/tables.js';
 import { AppError, type ErrorCode } from '../../errors.js';
 import type { TurnContext } from '../../sessions/context-service.js';
@@ -16,31 +15,25 @@ export interface AutoRound {
   readonly tokens: number;
 }
 
-export interface RoundEnd {
-  /** Null when it failed. */
-  readonly compaction: TurnCompaction | null;
-  /** Whether the open context is shorter than before. */
-  readonly gained: boolean;
-}
+/** How a round ended; `nothing` means that there was nothing to fold. */
+export type RoundEnd =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'compacted'; readonly compaction: TurnCompaction }
+  /** `counts` is false for what says nothing about whether compacting works. */
+  | { readonly kind: 'failed'; readonly error: string; readonly counts: boolean };
 
-/** These say nothing about whether compacting works: they are not counted against the session. */
+/** These pass by themselves: they are not counted against the session. */
 const PASSING: readonly ErrorCode[] = ['COMPACTION_IN_PROGRESS', 'SESSION_CHANGED', 'SHUTTING_DOWN'];
 
-const GAINLESS = 'The summary was not shorter than what it replaced';
-
-/**
- * One automatic compaction. Null when there was nothing to fold. Failures are told as events and counted; only what
- * ends the turn anyway is thrown.
- */
+/** One automatic compaction. Failures are told as events; only what ends the turn anyway is thrown. */
 export async function runRound(
-  parts: Pick<AutoParts, 'store' | 'compaction' | 'logger'>,
+  parts: Pick<AutoParts, 'compaction' | 'logger'>,
   call: UpcomingCall,
   { context, overChars, tokens }: AutoRound,
-): Promise<RoundEnd | null> {
-  const { store, compaction, logger } = parts;
+): Promise<RoundEnd> {
+  const { compaction, logger } = parts;
   const { agent, turn, emit, signal } = call;
   const { instructions = null, keepRecent = 0, model = null } = agent.defaultCompaction ?? {};
-  const note = (error: string | null) => store.tx((db) => noteAutoOutcome(db, turn.sessionPk, error));
   let result: CompactResult;
   try {
     result = await compaction.compactForTurn(
@@ -59,15 +52,12 @@ export async function runRound(
     const { code, message: detail } = error;
     emit({ type: 'compaction-failed', data: { code, detail } });
     logger.warn({ code, session: turn.sessionId }, 'automatic compaction failed');
-    if (!PASSING.includes(code)) await note(`${code}: ${detail}`);
-    return { compaction: null, gained: false };
+    return { kind: 'failed', error: `${code}: ${detail}`, counts: !PASSING.includes(code) };
   }
-  if (result.kind !== 'compacted') return null;
+  if (result.kind !== 'compacted') return { kind: 'nothing' };
   const done = compactionOf(result.record);
-  const gained = done.charsAfter < done.charsBefore;
-  await note(gained ? null : GAINLESS);
   emit({ type: 'compaction-finished', data: done });
-  return { compaction: done, gained };
+  return { kind: 'compacted', compaction: done };
 }
 
 function compactionOf(record: CompactionRow): TurnCompaction {
