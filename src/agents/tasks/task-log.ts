@@ -38,11 +38,16 @@ export class TaskLog {
   push(event: TurnEvent): void {
     if (this.#ended || event.type === 'message-delta' || event.type === 'session-opened') return;
     this.#waiting.push(event);
-    if (this.#waiting.length > 1) return;
+    if (this.#writes) return;
+    this.#writes = true;
     const { store, logger, onStored } = this.#parts;
     store
-      .tx((db) => this.#drain(db))
+      .tx((db) => {
+        this.#writes = false;
+        return this.#drain(db);
+      })
       .then(onStored, (error: unknown) => {
+        this.#writes = false;
         // They go out with the next event, or with the end.
         logger.warn({ err: error }, 'events of a task could not be stored yet');
       });
