@@ -1,5 +1,4 @@
-import { and, asc, desc, eq, exists, getTableColumns, isNull, lt, lte, not, or, sql } from 'drizzle-orm';
-import { alias } from 'drizzle-orm/sqlite-core';
+import { and, asc, desc, eq, getTableColumns, isNull, lt, lte, or, sql } from 'drizzle-orm';
 import type { Db } from '../store.js';
 import type { Tables, TaskRow } from '../tables.js';
 
@@ -63,17 +62,12 @@ export async function renewTask(db: Db, pk: number, owner: string, leaseMs: numb
   return rows.length > 0;
 }
 
-/** Queued tasks that may run now, oldest first: the first of each session on which no turn runs. */
+/** Queued tasks on whose session no turn runs, oldest first. */
 export function claimableTasks(db: Db, limit: number): Promise<FoundTask[]> {
   const { tasks, sessions } = db.tables;
-  const older = alias(tasks, 'older');
-  const before = db.orm
-    .select({ pk: older.pk })
-    .from(older)
-    .where(and(eq(older.session_pk, tasks.session_pk), eq(older.status, 'queued'), lt(older.pk, tasks.pk)));
   const free = or(isNull(sessions.turn_owner), lte(sessions.turn_expires_at, db.nowMs));
   return withSession(db)
-    .where(and(active(db), eq(tasks.status, 'queued'), free, not(exists(before))))
+    .where(and(active(db), eq(tasks.status, 'queued'), free))
     .orderBy(asc(tasks.pk))
     .limit(limit);
 }
