@@ -5,6 +5,7 @@ import { AppError } from '../errors.js';
 import {
   answerClaim,
   type Claim,
+  findAnswer,
   type KeyedRequest,
   openClaim,
   placeClaim,
@@ -31,6 +32,7 @@ export interface ChatRequest extends TurnInput {
 }
 
 export interface ChatOutcome {
+  readonly sessionId: string;
   readonly answer: StoredAnswer;
   /** Whether the answer is that of an earlier request with the same key. */
   readonly replayed: boolean;
@@ -73,26 +75,27 @@ export class ChatService {
     signal: AbortSignal,
   ): Promise<ChatOutcome> {
     const { store, agents, runner, subagents, work } = this.#parts;
+    const { key } = request;
+    // What was answered once stays so, whatever has become of the agent, the session or the endpoint since.
+    const given = key === null ? null : await findAnswer(store.read, key);
+    if (given !== null) return replay(given);
     const agent = await agents.definition(tenant, name);
     runner.requireModel();
     return work.run(signal, async (controller) => {
       controller.signal.throwIfAborted();
       const opened = await store.tx((db) => this.#open(db, tenant, agent, request));
-      if (opened.kind === 'answered') return { answer: opened.answer, replayed: true };
+      if (opened.kind === 'answered') return replay(opened.answer);
       const { turn } = opened;
       const { sessionId } = turn;
       emit({ type: 'session-opened', data: { sessionId } });
-      const equipment = await subagents.equip(agent, turn, {
-        callerRunsTools: true,
-        origin: 'manual',
-        depth: 0,
-      });
       try {
-        const end = await runner.run(
-          { ...equipment, turn, emit, ...this.#ending(turn, request.key) },
-          controller,
-        );
-        return { answer: storedAnswer(chatAnswer(sessionId, end)), replayed: false };
+        const equipment = await subagents.equip(agent, turn, {
+          callerRunsTools: true,
+          origin: 'manual',
+          depth: 0,
+        });
+        const end = await runner.run({ ...equipment, turn, emit, ...this.#ending(turn, key) }, controller);
+        return { sessionId, answer: storedAnswer(chatAnswer(sessionId, end)), replayed: false };
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
         const extensions = { ...error.options.extensions, sessionId };
@@ -150,4 +153,9 @@ export class ChatService {
       },
     };
   }
+}
+
+function replay(answer: StoredAnswer): ChatOutcome {
+  const { sessionId }: { sessionId: string } = JSON.parse(answer.body);
+  return { sessionId, answer, replayed: true };
 }

@@ -7,9 +7,12 @@ import { AppError } from '../errors.js';
  */
 export function callerSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
-  reply.raw.once('close', () => {
+  const gone = () => {
     if (reply.raw.writableFinished) return;
     controller.abort(new AppError('REQUEST_CANCELLED', 'The client closed the connection'));
-  });
+  };
+  // It may have gone while the request was read and checked; then nothing more is told.
+  if (reply.raw.destroyed) gone();
+  else reply.raw.once('close', gone);
   return controller.signal;
 }

@@ -4,6 +4,7 @@ import {
   type RawRequest,
   type RawServer,
   rawResponse,
+  rawStreamHead,
   startRawServer,
 } from './raw-server.js';
 
@@ -22,8 +23,10 @@ export interface StubReply {
   readonly body?: unknown;
   /** Waits before answering, in ms. */
   readonly delayMs?: number;
-  /** Says nothing at all and keeps the connection. */
+  /** Says nothing at all, or nothing more after `stream`, and keeps the connection. */
   readonly hang?: boolean;
+  /** An event stream instead of one document: each entry is the data of an event, a number a pause in ms. */
+  readonly stream?: readonly (string | object | number)[];
 }
 
 export interface ModelStub {
@@ -62,7 +65,11 @@ export async function startModelStub(script: StubScript): Promise<ModelStub> {
 
 async function answer(connection: RawConnection, reply: StubReply): Promise<void> {
   if (reply.delayMs !== undefined) await connection.pause(reply.delayMs);
-  if (reply.hang) {
+  if (reply.stream !== undefined) {
+    await stream(connection, reply.stream);
+    if (!reply.hang) connection.end();
+  }
+  if (reply.hang || reply.stream !== undefined) {
     await connection.closed;
     return;
   }
@@ -71,6 +78,43 @@ async function answer(connection: RawConnection, reply: StubReply): Promise<void
   connection.write(
     rawResponse({ status, headers, body: typeof body === 'string' ? body : JSON.stringify(body) }),
   );
+}
+
+async function stream(
+  connection: RawConnection,
+  events: readonly (string | object | number)[],
+): Promise<void> {
+  connection.write(rawStreamHead());
+  for (const event of events) {
+    if (connection.isClosed) return;
+    if (typeof event === 'number') await connection.pause(event);
+    else connection.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
+  }
+}
+
+/** Data of stream events: pieces of text, fragments of tool calls, the end with usage. */
+export const delta = (content: string): object => ({ choices: [{ index: 0, delta: { content } }] });
+export const callDelta = (...fragments: readonly object[]): object => ({
+  choices: [{ index: 0, delta: { tool_calls: fragments } }],
+});
+export const finished = (reason = 'stop', usage: readonly [number, number] = [100, 10]): object => ({
+  choices: [{ index: 0, delta: {}, finish_reason: reason }],
+  usage: { prompt_tokens: usage[0], completion_tokens: usage[1], total_tokens: usage[0] + usage[1] },
+});
+
+/** A reply that calls tools: each entry is id, name and arguments. */
+export function calling(...calls: readonly (readonly [string, string, string?])[]): StubReply {
+  return {
+    content: null,
+    finish: 'tool_calls',
+    message: {
+      tool_calls: calls.map(([id, name, args = '{}']) => ({
+        id,
+        type: 'function',
+        function: { name, arguments: args },
+      })),
+    },
+  };
 }
 
 function completion({ content = '', finish = 'stop', message = {}, usage = [100, 10] }: StubReply): object {

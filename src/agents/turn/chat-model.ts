@@ -5,7 +5,7 @@ import type { CallOrigin, CircuitBreaker } from '../../llm/circuit-breaker.js';
 import type { ChatClient } from '../../llm/client.js';
 import type { EndpointConfig } from '../../llm/endpoint.js';
 import type { CallResult, Failure, Outcome } from '../../llm/outcome.js';
-import { createReplyRedactor } from '../../llm/reply-secrets.js';
+import { createStreamRedactor, type ReplyRedactor } from '../../llm/reply-secrets.js';
 import type { ChatTool } from '../../llm/request-tools.js';
 import type { WindowFinder } from '../../llm/windows/window-finder.js';
 import { cleanForWire } from '../../llm/wire/clean-for-wire.js';
@@ -39,11 +39,11 @@ export interface ModelTurnCall {
 /** The endpoint that agents talk to: brings a context into the form it takes, and remembers that form. */
 export class ChatModel {
   readonly #parts: ChatModelParts;
-  readonly #redact: (outcome: Outcome) => Outcome;
+  readonly #secrets: ReplyRedactor;
 
   constructor(parts: ChatModelParts) {
     this.#parts = parts;
-    this.#redact = createReplyRedactor(parts.endpoint);
+    this.#secrets = createStreamRedactor(parts.endpoint);
   }
 
   modelOf(agent: AgentDefinition): string {
@@ -102,16 +102,21 @@ export class ChatModel {
       throw new AppError('NOTHING_TO_ANSWER', 'The context ends with nothing to answer: send a message');
     }
     const rename = options.portableNames === true;
+    const text = this.#secrets.stream();
+    const tell = (shown: string) => {
+      if (shown !== '') onText(shown);
+    };
     const result = await client.complete({
       model: this.modelOf(agent),
       messages,
       temperature: agent.temperature,
       maxOutputTokens: agent.maxTokens,
       tools: rename ? call.tools.map((tool) => renamed(tool, names)) : call.tools,
-      onText,
+      onText: (piece) => tell(text.take(piece)),
       signal,
     });
-    const outcome = this.#redact(result.outcome);
+    const outcome = this.#secrets.outcome(result.outcome);
+    if (outcome.kind === 'ok') tell(text.end());
     if (outcome.kind !== 'ok' || !rename) return { ...result, outcome };
     const toolCalls = outcome.toolCalls.map((each) => ({ ...each, name: names.fromWire(each.name) }));
     return { ...result, outcome: { ...outcome, toolCalls } };

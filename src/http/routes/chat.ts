@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { AgentName } from '../../agents/definition.js';
 import type { TurnEvent } from '../../agents/turn/events.js';
 import { callerSignal } from '../caller-signal.js';
-import { keyedRequest, sendStored } from '../idempotency.js';
+import { IdempotencyKey, keyedRequest, REPLAYED_HEADER, sendStored } from '../idempotency.js';
 import { toAppError } from '../plugins/problem-details.js';
 import { problemOf } from '../problem.js';
 import { ChatAnswer, ChatEvent, ChatRequest } from '../schemas/chat.js';
@@ -30,10 +30,12 @@ export const chatRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['Agents'],
         params: AgentParams,
         querystring: NoQuery,
+        headers: IdempotencyKey,
         body: ref(ChatRequest),
         response: {
           200: {
             description: 'What the turn came to',
+            headers: REPLAYED_HEADER,
             content: {
               'application/json': { schema: ref(ChatAnswer) },
               'text/event-stream': { schema: ref(ChatEvent) },
@@ -85,6 +87,11 @@ export const chatRoutes: FastifyPluginAsyncTypebox = async (app) => {
         const { name } = request.params;
         const outcome = await chat.chat(TENANT, name, turn, emit, callerSignal(reply));
         if (!wantsStream) return sendStored(reply, outcome.answer, outcome.replayed);
+        if (outcome.replayed) {
+          reply.header('idempotency-replayed', 'true');
+          const { sessionId: id } = outcome;
+          open().send({ event: 'session-opened', data: JSON.stringify({ sessionId: id }) });
+        }
         open().send({ event: 'turn-completed', data: outcome.answer.body });
       } catch (error) {
         // Before the first event it is an answer like any other.

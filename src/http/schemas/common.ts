@@ -106,6 +106,9 @@ export const Problem = named(
           }),
         ),
       ),
+      sessionId: Type.Optional(
+        Type.String({ description: 'With a failed turn: its session, which holds what was stored by then' }),
+      ),
       compaction: Type.Optional(
         Type.Object(
           {
