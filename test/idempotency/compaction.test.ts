@@ -1,5 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Attempt } from '../../src/compaction/attempt.js';
+import type { CompactResult } from '../../src/compaction/compact-result.js';
+import { KeyClaim } from '../../src/compaction/key-claim.js';
+import { plannerOf } from '../../src/compaction/planner.js';
+import { findSession } from '../../src/db/repositories/sessions.js';
+import { openSqliteStore } from '../../src/db/store.sqlite.js';
+import { findAnswer } from '../../src/idempotency/claims.js';
 import { compactionsOf, gate, lastCompaction, requestsAt, startWithModel } from '../cases/session-state.js';
 import { turns, user } from '../support/messages.js';
 import { modelAt, startService } from '../support/service.js';
@@ -123,6 +130,44 @@ describe('a compaction with a key', () => {
     }
     expect(keysOf(service)).toEqual([]);
     expect(outcome(await compactWith(service, id, 'k'))).toEqual(DONE);
+    const later = await compactWith(service, id, 'k', { dryRun: true });
+    expect([outcome(later), later.body.dryRun]).toEqual([DONE, true]);
+  });
+
+  it('that ends at its 200th call is answered as one that folded all', async () => {
+    const { service, stub } = await startWithModel({ content: 'S' }, { SUMMARY_CHUNK_CHARS: '1000' });
+    const id = await service.session(turns(410, 450), { compactCount: 99 });
+    const first = await compactWith(service, id, 'k');
+    expect([outcome(first), first.body.newSize]).toEqual([DONE, 400]);
+    const second = await compactWith(service, id, 'k');
+    expect(outcome(second)).toEqual(REPLAYED);
+    expect(second.text).toBe(first.text);
+    expect(stub.server.requests.length).toBe(200);
+  });
+
+  it('that has nothing left to fold once it has the session is answered all the same', async () => {
+    const service = await startService();
+    const id = await service.session([]);
+    const store = openSqliteStore(service.file);
+    onTestFinished(() => store.close());
+    const session = await findSession(store.read, 'default', id);
+    const request = { tenant: 'default', key: 'k', fingerprint: 'f' };
+    const answer = (result: CompactResult) => ({ status: 200, location: null, body: JSON.stringify(result) });
+    const start = () => ({
+      sessionPk: session?.pk ?? 0,
+      leaseMs: 30_000,
+      model: 'm',
+      trigger: 'manual' as const,
+      keepRecent: 0,
+      instructions: null,
+      plan: plannerOf({ percent: 50, keepRecent: 0 }),
+      claim: new KeyClaim({ request, answer }),
+    });
+    const opened = await Attempt.open(store, Date.now, start());
+    expect(opened).toMatchObject({ kind: 'up_to_date', reason: 'nothing_new', lastCompactedAt: null });
+    const kept = { status: 200, location: null, body: JSON.stringify(opened) };
+    expect(await findAnswer(store.read, request)).toEqual(kept);
+    await expect(Attempt.open(store, Date.now, start())).rejects.toMatchObject({ answer: kept });
   });
 
   it('that is refused before it begins leaves its key free', async () => {
