@@ -20,8 +20,15 @@ export interface DemoService {
   stop(): Promise<void>;
 }
 
-/** Starts the service as a process of its own, on a free port and a database that lasts as long as it does. */
-export async function startDemoService(signal: AbortSignal): Promise<DemoService> {
+/**
+ * Starts the service as a process of its own, on a free port and a database that lasts as long as it does.
+ *
+ * @param variables beside or instead of those of this process; undefined takes one away
+ */
+export async function startDemoService(
+  signal: AbortSignal,
+  variables: NodeJS.ProcessEnv = {},
+): Promise<DemoService> {
   const folder = await mkdtemp(join(tmpdir(), 'compactd-demo-'));
   const database = join(folder, 'demo.db');
   const child = spawn(process.execPath, ['--import', 'tsx', 'src/server.ts'], {
@@ -29,6 +36,7 @@ export async function startDemoService(signal: AbortSignal): Promise<DemoService
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
+      ...variables,
       DATABASE_URL: `file:${database}`,
       HOST: '127.0.0.1',
       PORT: '0',

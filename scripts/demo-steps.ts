@@ -55,6 +55,7 @@ export async function readSession(service: ServiceTarget, id: string) {
     title: textOrNull(field(session, 'title')),
     summary: textOrNull(field(session, 'compact_summary')),
     messageCount: Number(field(session, 'message_count')),
+    compactSize: Number(field(session, 'compact_size')),
   };
 }
 
