@@ -1,5 +1,6 @@
 import { append } from './append.js';
 import { bigContext } from './big-context.js';
+import { chat } from './chat.js';
 import { context } from './context.js';
 import type { Benchmark } from './lib/benchmark.js';
 import { stopAll } from './lib/child-process.js';
@@ -9,9 +10,20 @@ import { memory } from './memory.js';
 import { modelClient } from './model-client.js';
 import { plan } from './plan.js';
 import { responsiveness } from './responsiveness.js';
+import { tokens } from './tokens.js';
 
 /** `npm run bench [name...]`: runs the named benchmarks, or all, and prints one table. Never fails for a slow one. */
-const ALL: readonly Benchmark[] = [context, plan, append, bigContext, memory, responsiveness, modelClient];
+const ALL: readonly Benchmark[] = [
+  context,
+  plan,
+  append,
+  bigContext,
+  chat,
+  memory,
+  responsiveness,
+  modelClient,
+  tokens,
+];
 
 async function main(names: readonly string[]): Promise<void> {
   const unknown = names.filter((name) => !ALL.some((benchmark) => benchmark.name === name));

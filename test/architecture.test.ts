@@ -19,13 +19,14 @@ const folderOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? 
 /** Folders of ours that each folder may import from. Files at the top of src may import anything. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   http: ['http', 'agents', 'idempotency', 'compaction', 'sessions', 'db', 'json', 'llm', ''],
-  agents: ['agents', 'sessions', 'compaction', 'idempotency', 'db', 'llm', ''],
+  agents: ['agents', 'sessions', 'compaction', 'idempotency', 'db', 'llm', 'tokens', ''],
   idempotency: ['idempotency', 'db', ''],
   sessions: ['sessions', 'compaction', 'idempotency', 'db', 'llm', ''],
   compaction: ['compaction', 'idempotency', 'db', 'llm', ''],
   summarizer: ['summarizer', 'compaction', 'llm', ''],
   db: ['db', ''],
   llm: ['llm'],
+  tokens: ['tokens', 'compaction'],
   json: ['json'],
   cli: ['cli', 'json', 'compaction', ''],
   doctor: ['doctor', 'cli', 'compaction', 'llm', 'summarizer', ''],
