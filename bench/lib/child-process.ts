@@ -23,8 +23,14 @@ export interface ServerProcess {
 const running = new Set<ChildProcess>();
 
 /** The built service on a database, logging the same on both sides of every comparison. */
-export function startService(databasePath: string): Promise<ServerProcess> {
-  return startServer([fileURLToPath(builtUrl('server.js'))], { DATABASE_URL: `file:${databasePath}` });
+export function startService(
+  databasePath: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
+  return startServer([fileURLToPath(builtUrl('server.js'))], {
+    DATABASE_URL: `file:${databasePath}`,
+    ...variables,
+  });
 }
 
 /** A server of this folder; it listens on the port in PORT and answers `/livez`. */
