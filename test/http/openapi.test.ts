@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_CATALOGUE } from '../../src/errors.js';
+import { eventsOf, newTask, until } from '../agents/task-support.js';
 import { calls, result, system, turns, user } from '../support/messages.js';
 import { startModelStub } from '../support/model-stub.js';
 import { modelAt, sharedService, startService } from '../support/service.js';
@@ -67,24 +68,31 @@ describe('the OpenAPI document', () => {
       operations.map(({ method, path, operation }) => `${operation.operationId}: ${method} ${path}`).sort(),
     ).toEqual([
       'appendMessages: post /sessions/{id}/messages',
+      'cancelTask: post /tasks/{id}/cancel',
       'chat: post /agents/{name}/chat',
       'closeSession: post /sessions/{id}/close',
       'compactSession: post /sessions/{id}/compact',
       'createSession: post /sessions',
+      'createTask: post /agents/{name}/tasks',
+      'createTick: post /agents/{name}/ticks',
       'deleteAgent: delete /agents/{name}',
       'deleteSession: delete /sessions/{id}',
+      'followTask: get /tasks/{id}/events',
       'getAgent: get /agents/{name}',
       'getContext: get /sessions/{id}/context',
       'getLiveness: get /livez',
       'getReadiness: get /readyz',
       'getSession: get /sessions/{id}',
+      'getTask: get /tasks/{id}',
       'listAgents: get /agents',
       'listCompactions: get /sessions/{id}/compactions',
       'listMessages: get /sessions/{id}/messages',
       'listSessions: get /sessions',
+      'listTasks: get /tasks',
       'putAgent: put /agents/{name}',
       'reopenSession: post /sessions/{id}/reopen',
       'resetSession: post /sessions/{id}/reset',
+      'resumeTask: post /tasks/{id}/resume',
       'updateSession: patch /sessions/{id}',
     ]);
   });
@@ -121,21 +129,34 @@ describe('the OpenAPI document', () => {
       resetSession: false,
       compactSession: false,
       createSession: false,
+      createTask: true,
+      createTick: false,
+      resumeTask: false,
+      cancelTask: false,
       putAgent: true,
       updateSession: true,
     });
   });
 
   it('has a body example for every operation with a body, and the service takes it', async () => {
-    const stub = await startModelStub(() => ({ content: 'Berth 12 is free.' }));
+    const stub = await startModelStub((_, __, { body }) =>
+      body.includes('"broken"') ? { status: 401, body: {} } : { content: 'Berth 12 is free.' },
+    );
     const service = await startService(modelAt(stub.url, { MAIN_MODEL: 'stub-1' }));
-    await service.call('PUT', '/agents/ferry-clerk', {});
+    await service.agent('ferry-clerk');
+    await service.agent('broken', { model: 'broken' });
+    await service.agent('watchman', { daemon: { prompt: 'Look.' } });
+    const task = await newTask(service, 'broken', { input: 'x' });
     for (const { path, method, operation } of operations) {
       const schema = operation.requestBody?.content['application/json']?.schema.$ref.split('/').at(-1) ?? '';
       const [example] = document.components.schemas[schema]?.examples ?? [];
       if (operation.requestBody === undefined) continue;
       expect(example).toBeTypeOf('object');
-      const url = path.replace('{id}', 'trip-to-oslo').replace('{name}', 'ferry-clerk');
+      // A task that has failed can be resumed, and cancelled.
+      if (path.startsWith('/tasks')) await until(service, task, 'failed');
+      const id = path.startsWith('/tasks') ? task : 'trip-to-oslo';
+      const name = path.endsWith('/ticks') ? 'watchman' : 'ferry-clerk';
+      const url = path.replace('{id}', id).replace('{name}', name);
       const answer = await service.call(METHODS[method], url, example);
       expect([operation.operationId, answer.status < 300]).toEqual([operation.operationId, true]);
     }
@@ -170,11 +191,18 @@ describe('answers', () => {
       expect([operationId, type, schema !== undefined]).toEqual([operationId, type, true]);
       const reference = schema?.$ref === undefined ? schema : { $ref: schema.$ref.replace('#', 'document#') };
       const validate = ajv.compile(reference ?? false);
-      expect({ operationId, valid: validate(answer.body), errors: validate.errors }).toEqual({
-        operationId,
-        valid: true,
-        errors: null,
-      });
+      const bodies =
+        type === 'text/event-stream'
+          ? eventsOf(answer.text).map(({ event, data }) => ({ event, data }))
+          : [answer.body];
+      expect(bodies).not.toEqual([]);
+      for (const body of bodies) {
+        expect({ operationId, valid: validate(body), errors: validate.errors }).toEqual({
+          operationId,
+          valid: true,
+          errors: null,
+        });
+      }
       return answer;
     };
     const conversation = [system('s'), ...turns(6, 100), user('q'), calls(['c']), result('c', 'r')];
@@ -201,6 +229,18 @@ describe('answers', () => {
     await go('chat', '/agents/clerk/chat', { message: 'q', sessionId: 'none' });
     await go('chat', '/agents/none/chat', { message: 'q' });
     await go('chat', '/agents/clerk/chat', { message: '' });
+    await go('chat', '/agents/clerk/chat', { message: 'q', stream: true });
+    const { body: task } = await go('createTask', '/agents/clerk/tasks', { input: 'q' });
+    await go('createTask', '/agents/none/tasks', { input: 'q' });
+    await go('followTask', `/tasks/${task.id}/events`);
+    await go('followTask', `/tasks/${task.id}/events`, undefined, { 'last-event-id': '99' });
+    await go('followTask', '/tasks/none/events');
+    await go('getTask', `/tasks/${task.id}`);
+    await go('getTask', '/tasks/none');
+    await go('resumeTask', `/tasks/${task.id}/resume`, { message: 'q' });
+    await go('cancelTask', `/tasks/${task.id}/cancel`);
+    await go('createTick', '/agents/clerk/ticks');
+    await go('listTasks', '/tasks?limit=1');
     await go('listCompactions', '/sessions/s/compactions?limit=2');
     await go('appendMessages', '/sessions/s/messages', {
       messages: [{ role: 'user', content: [{ type: 'text', text: 'x', extra: 1 }], more: null }],
