@@ -1,3 +1,4 @@
+import { SHARE_OF_TOLD, type ToldSizes, toldWindow } from '../llm/windows/told-window.js';
 import { estimateTokens } from './measure.js';
 import type { SummarizerBudget } from './summarizer.js';
 
@@ -34,27 +35,27 @@ export function fitsWindow(summary: string, budget: SummarizerBudget): boolean {
   return budget.unit === 'chars' || costOf(summary, 'tokens') <= budget.windowTokens / 4;
 }
 
-/** Pieces of transcript are not made smaller than this, in the budget's unit; below, the overflow is final. */
+/** Pieces of transcript are not made smaller than this, in the budget's unit; refused even so, the overflow is final. */
 export const MIN_CHUNK_COST = 100;
 
+/** The most of a refused chunk that is sent again: so tries end. */
+export const MOST_OF_REFUSED = 0.9;
+
 /**
- * The budget for the next try after the endpoint refused a chunk as too large: what its numbers allow, less a
- * tenth, or a quarter where it named none. Always at most 9 tenths of the refused chunk, so that tries end.
+ * The budget for the next try after the endpoint refused a chunk as too large: what the window that it named allows,
+ * or a quarter where it named none of use. From a quarter to 9 tenths of the refused chunk, so that tries end, and soon:
+ * some endpoints count a reserve for the reply as requested.
  *
- * @param chunkCost cost of the refused transcript chunk
- * @param requestCost cost of the whole refused prompt
+ * @param chunkCost cost of the refused transcript chunk, in the budget's unit
+ * @param request the whole refused prompt, in the budget's unit and in estimated tokens
  */
 export function shrunkBudget(
   chunkCost: number,
-  requestCost: number,
-  told: { readonly windowTokens: number | null; readonly requestedTokens: number | null },
+  request: { readonly cost: number; readonly tokens: number },
+  told: ToldSizes,
 ): number {
-  const { windowTokens, requestedTokens } = told;
-  if (windowTokens !== null && requestedTokens !== null && requestedTokens > windowTokens) {
-    const costPerToken = requestCost / requestedTokens;
-    const excess = (requestedTokens - windowTokens * 0.9) * costPerToken;
-    // Never below the quarter either: some endpoints count a reserve for the reply as requested.
-    return Math.floor(Math.max(Math.min(chunkCost - excess, chunkCost * 0.9), chunkCost / 4));
-  }
-  return Math.floor(chunkCost / 4);
+  const window = toldWindow(request.tokens, told);
+  if (window === null) return Math.floor(chunkCost / 4);
+  const excess = request.cost * (1 - (window.size * SHARE_OF_TOLD) / request.tokens);
+  return Math.floor(Math.max(Math.min(chunkCost - excess, chunkCost * MOST_OF_REFUSED), chunkCost / 4));
 }

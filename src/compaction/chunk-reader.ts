@@ -1,5 +1,4 @@
-import { costOf } from './budget.js';
-import { safeCut } from './excerpt.js';
+import { type ChunkLimit, longestWithin, Tally } from './chunk-limit.js';
 import { type ChatMessage, measure } from './measure.js';
 import type { SummarizerBudget } from './summarizer.js';
 import {
@@ -77,19 +76,19 @@ export class ChunkReader {
     return this.#buffer.length === 0 && this.#next >= this.#end;
   }
 
-  /** The longest chunk within `budget` that ends at a safe cut; failing that, after a message or inside one. */
-  async take(budget: number): Promise<Chunk> {
-    await this.#fill(budget);
+  /** The longest chunk within the limit that ends at a safe cut; failing that, after a message or inside one. */
+  async take(limit: ChunkLimit): Promise<Chunk> {
+    await this.#fill(limit);
     const texts: string[] = [];
-    let cost = 0;
+    const tally = new Tally(this.#unit, limit);
     let chars = 0;
     let atMessage: Omit<Chunk, 'text'> | null = null;
     let atSafeCut: Omit<Chunk, 'text'> | null = null;
     for (const [index, rendered] of this.#buffer.entries()) {
       const text = index === 0 ? this.#restOfFirst(rendered) : rendered.text;
       const separated = texts.length === 0 || text === '' ? text : `\n\n${text}`;
-      cost += costOf(separated, this.#unit);
-      if (cost > budget) break;
+      tally.add(separated);
+      if (tally.isOver) break;
       texts.push(separated);
       chars += index === 0 && this.#offset > 0 ? Math.min(rendered.chars, text.length) : rendered.chars;
       const safeEnd = rendered.safeAfter ? rendered.position + 1 : null;
@@ -98,7 +97,7 @@ export class ChunkReader {
     }
     const end = atSafeCut ?? atMessage;
     // Joined once, at the end: a chunk may have thousands of messages.
-    return end === null ? this.#piece(budget) : { ...end, text: texts.slice(0, end.whole).join('') };
+    return end === null ? this.#piece(limit) : { ...end, text: texts.slice(0, end.whole).join('') };
   }
 
   /** Moves past a chunk that was folded. */
@@ -107,14 +106,13 @@ export class ChunkReader {
     this.#offset = chunk.offset;
   }
 
-  /** One message over the budget is fed in pieces, all of it. */
-  #piece(budget: number): Chunk {
+  /** One message over the limit is fed in pieces, all of it. */
+  #piece(limit: ChunkLimit): Chunk {
     const first = this.#buffer[0];
     if (first === undefined) throw new RangeError('there is nothing left to take');
     const lead = this.#leadOf(first);
     const rest = first.text.slice(this.#offset);
-    const room = budget - costOf(lead, this.#unit);
-    const piece = rest.slice(0, longestWithin(rest, room, this.#unit));
+    const piece = rest.slice(0, longestWithin(rest, lead, this.#unit, limit));
     const offset = this.#offset + piece.length;
     return { text: lead + piece, chars: piece.length, safeEnd: null, whole: 0, offset };
   }
@@ -128,13 +126,13 @@ export class ChunkReader {
     return this.#offset === 0 ? '' : `${first.continuedLabel}\n`;
   }
 
-  async #fill(budget: number): Promise<void> {
+  async #fill(limit: ChunkLimit): Promise<void> {
     // Reads on until the chunk is surely full: whether it may end after a message, the next one tells.
-    let cost = 0;
+    const tally = new Tally(this.#unit, limit);
     for (const [index, rendered] of this.#buffer.entries()) {
-      cost += costOf(index === 0 ? this.#restOfFirst(rendered) : rendered.text, this.#unit);
+      tally.add(index === 0 ? this.#restOfFirst(rendered) : rendered.text);
     }
-    while (this.#next < this.#end && cost <= budget) {
+    while (this.#next < this.#end && !tally.isOver) {
       for (const row of await this.#read(this.#next)) {
         if (row.position >= this.#end) break;
         const previous = this.#buffer.at(-1);
@@ -148,22 +146,9 @@ export class ChunkReader {
           continuedLabel: `[${label(row.message, this.#names)} (continued)]`,
           safeAfter: row.position + 1 === this.#end,
         });
-        cost += costOf(text, this.#unit);
+        tally.add(text);
         this.#next = row.position + 1;
       }
     }
   }
-}
-
-/** Length of the longest prefix within `budget`; at least one char, never half a surrogate pair. */
-function longestWithin(text: string, budget: number, unit: SummarizerBudget['unit']): number {
-  let low = 0;
-  let high = Math.min(text.length, Math.max(0, budget) * 3);
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (costOf(text.slice(0, middle), unit) <= budget) low = middle;
-    else high = middle - 1;
-  }
-  const cut = safeCut(text, low);
-  return cut > 0 ? cut : Math.min(text.length, 2);
 }

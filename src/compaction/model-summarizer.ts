@@ -2,12 +2,13 @@ import type { ChatClient } from '../llm/client.js';
 import type { EndpointConfig } from '../llm/endpoint.js';
 import type { CallResult } from '../llm/outcome.js';
 import { createReplyRedactor } from '../llm/reply-secrets.js';
-import { silentTruncation } from '../llm/windows/silent-truncation.js';
+import { type SilentTruncation, silentTruncation } from '../llm/windows/silent-truncation.js';
 import type { WindowFinder } from '../llm/windows/window-finder.js';
 import type { Logger } from '../logger.js';
-import { costOf } from './budget.js';
+import type { PacedBudget } from './paced-budget.js';
 import { summaryPrompt } from './prompt.js';
-import type { Summarizer } from './summarizer.js';
+import type { Summarizer, SummarizerBudget } from './summarizer.js';
+import { WindowLessons } from './window-lessons.js';
 
 /** What the summarizers of one endpoint share. */
 export interface ModelParts {
@@ -29,18 +30,17 @@ export function createModelSummarizer(parts: ModelParts, model: string): Summari
 function withWindow(parts: ModelParts, model: string, windowTokens: number | null): Summarizer {
   const { endpoint, client, windows, chunkChars, logger } = parts;
   const redact = createReplyRedactor(endpoint);
+  const lessons = windows === null ? null : new WindowLessons(windows, model);
   return {
     model,
-    budget:
-      windowTokens === null
-        ? { unit: 'chars', transcriptChars: chunkChars }
-        : { unit: 'tokens', windowTokens },
+    budget: budgetOf(windowTokens, chunkChars, lessons),
     maxOutputTokens: endpoint.maxOutputTokens,
     ready: async (signal) => {
       if (windowTokens !== null) return withWindow(parts, model, windowTokens);
       const window = await windows?.windowOf(model, signal);
-      if (window?.source !== 'learned') return withWindow(parts, model, window?.tokens ?? null);
-      return withWindow({ ...parts, chunkChars: learnedChunk(window.tokens, parts.chunkChars) }, model, null);
+      // A learned one paces the calls, as all that was learned does.
+      const isTold = window !== undefined && window !== null && window.source !== 'learned';
+      return withWindow(parts, model, isTold ? window.tokens : null);
     },
     summarize: async (request) => {
       const prompt = summaryPrompt(request);
@@ -51,46 +51,38 @@ function withWindow(parts: ModelParts, model: string, windowTokens: number | nul
         ...(request.maxOutputTokens === null ? {} : { maxOutputTokens: request.maxOutputTokens }),
         signal: request.signal,
       });
-      const dropped = learn(windows, model, windowTokens, prompt, result);
+      const dropped = droppedPart(prompt, windowTokens, result);
       if (dropped !== null) {
         logger.warn(
           { model, ...dropped },
           'the endpoint seems to have dropped part of the prompt: is its window set too small?',
         );
       }
-      return { ...result, outcome: redact(result.outcome) };
+      const isCapped = (request.maxOutputTokens ?? endpoint.maxOutputTokens) !== null;
+      const judged = lessons?.learn(prompt, isCapped, result) ?? result;
+      return { ...judged, outcome: redact(judged.outcome) };
     },
   };
 }
 
-/** Chars of prompt around the transcript, roughly, and the least transcript that is worth a call. */
-const FRAME_CHARS = 3_000;
-const LEAST_CHUNK_CHARS = 1_000;
-
-/**
- * Transcript per call, in chars, after an endpoint took a prompt of so many tokens and refused a larger one. The
- * learned size only says where to begin: taken for the window itself, a small one would leave no room for text,
- * no call would be made, and nothing could ever teach better.
- */
-function learnedChunk(acceptedTokens: number, chunkChars: number): number {
-  return Math.min(chunkChars, Math.max(LEAST_CHUNK_CHARS, acceptedTokens * 3 - FRAME_CHARS));
+function budgetOf(
+  windowTokens: number | null,
+  chunkChars: number,
+  lessons: WindowLessons | null,
+): SummarizerBudget | PacedBudget {
+  const budget: SummarizerBudget =
+    windowTokens === null ? { unit: 'chars', transcriptChars: chunkChars } : { unit: 'tokens', windowTokens };
+  return lessons === null ? budget : { ...budget, pace: () => lessons.sizes() };
 }
 
-/** Tells the finder what the endpoint took or refused; gives back what speaks for a prompt that was cut in silence. */
-function learn(
-  windows: WindowFinder | null,
-  model: string,
-  windowTokens: number | null,
+/** What speaks for a prompt that was cut in silence; null when nothing does. */
+function droppedPart(
   prompt: string,
+  windowTokens: number | null,
   { outcome, usage, requests }: CallResult,
-) {
-  const estimate = costOf(prompt, 'tokens');
-  if (outcome.kind === 'overflow')
-    windows?.refused(model, outcome.requestedTokens ?? estimate, outcome.windowTokens);
+): SilentTruncation | null {
   if (outcome.kind !== 'ok') return null;
   // Usage is the sum over all requests of the call: only of a single one is it the size of the prompt.
   const promptTokens = requests === 1 ? usage.inputTokens : null;
-  const dropped = silentTruncation({ texts: [prompt], promptTokens, windowTokens });
-  if (dropped === null) windows?.accepted(model, promptTokens ?? estimate);
-  return dropped;
+  return silentTruncation({ texts: [prompt], promptTokens, windowTokens });
 }

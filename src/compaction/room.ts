@@ -1,5 +1,9 @@
 import { AppError } from '../errors.js';
-import { costOf, MIN_CHUNK_COST, MIN_TEXT_TOKENS, shrunkBudget } from './budget.js';
+import { NOTHING_LEARNED } from '../llm/windows/lesson.js';
+import type { ToldSizes } from '../llm/windows/told-window.js';
+import { costOf, MIN_CHUNK_COST, MIN_TEXT_TOKENS, MOST_OF_REFUSED, shrunkBudget } from './budget.js';
+import type { ChunkLimit } from './chunk-limit.js';
+import { paceOf } from './paced-budget.js';
 import { summaryPrompt } from './prompt.js';
 import type { Summarizer } from './summarizer.js';
 
@@ -11,10 +15,19 @@ export interface RoomOptions {
   readonly summaryMaxChars: number;
 }
 
-/** How much transcript the next call may take: what the window leaves, and less once the endpoint refused more. */
+/** A learned size that prompt and summary fill still gets this much text, in tokens: it only says where to begin. */
+const LEAST_PACED_TOKENS = 333;
+
+/**
+ * How much transcript the next call may take: what the window leaves, and less once the endpoint refused more, now or
+ * in earlier compactions.
+ */
 export class Room {
   readonly #options: RoomOptions;
+  /** Most text after a refusal, in the budget's unit. */
   #ceiling = Number.POSITIVE_INFINITY;
+  /** Whether it is for the next call only: what was learned from the refusal says how to go on. */
+  #isPassing = false;
 
   constructor(options: RoomOptions) {
     this.#options = options;
@@ -30,26 +43,44 @@ export class Room {
     return this.#left(summary) >= 0;
   }
 
-  /** Cost of transcript that the next call may take, in the budget's unit. SUMMARY_BUDGET_TOO_SMALL when tight. */
-  forText(summary: string | null): number {
+  /** Transcript that the next call may take. SUMMARY_BUDGET_TOO_SMALL when tight. */
+  forText(summary: string | null): ChunkLimit {
     if (this.isTight(summary)) throw budgetTooSmall();
-    return Math.min(this.#left(summary), this.#ceiling);
+    const cost = Math.min(this.#left(summary), this.#ceiling);
+    if (this.#isPassing) this.#ceiling = Number.POSITIVE_INFINITY;
+    return { cost, tokens: this.#paced(summary) };
   }
 
   /** After an overflow; throws CONTEXT_OVERFLOW when pieces would get too small to be of use. */
-  shrink(
-    text: string,
-    summary: string | null,
-    told: { windowTokens: number | null; requestedTokens: number | null; message: string },
-  ): void {
+  shrink(text: string, summary: string | null, told: ToldSizes & { readonly message: string }): void {
     const { budget, model } = this.#options.summarizer;
     const textCost = costOf(text, budget.unit);
-    const smaller = shrunkBudget(textCost, textCost + costOf(this.#frame(summary), budget.unit), told);
-    if (smaller < MIN_CHUNK_COST) {
+    // The least piece is always tried, so that success does not hang on where the tries began.
+    if (textCost <= MIN_CHUNK_COST) {
       const hint = 'configure a model with a larger window, or a shorter summary';
       throw new AppError('CONTEXT_OVERFLOW', `${model}: ${told.message} (${hint})`);
     }
-    this.#ceiling = smaller;
+    const frame = this.#frame(summary);
+    const frameTokens = costOf(frame, 'tokens');
+    const request = {
+      cost: textCost + costOf(frame, budget.unit),
+      tokens: costOf(text, 'tokens') + frameTokens,
+    };
+    const { next, below } = paceOf(budget)?.() ?? NOTHING_LEARNED;
+    // A fallback's refusal, for one, teaches the paced endpoint nothing: then the ceiling holds for all calls.
+    this.#isPassing = below <= request.tokens;
+    const isPaced = this.#isPassing && next < below && next - frameTokens >= MIN_CHUNK_COST;
+    // Where a size is known that fits, the ceiling only makes sure that tries end.
+    const smaller = isPaced ? Math.floor(textCost * MOST_OF_REFUSED) : shrunkBudget(textCost, request, told);
+    this.#ceiling = Math.max(smaller, MIN_CHUNK_COST);
+  }
+
+  /** Text that keeps the prompt at a learned size, in tokens. */
+  #paced(summary: string | null): number {
+    const { next, below } = paceOf(this.#options.summarizer.budget)?.() ?? NOTHING_LEARNED;
+    const frame = costOf(this.#frame(summary), 'tokens');
+    const text = Math.max(next - frame, LEAST_PACED_TOKENS);
+    return Math.max(MIN_CHUNK_COST, Math.min(text, below - 1 - frame));
   }
 
   /** What prompt, summary and reply leave for text. Less than 0 when they alone are too much. */

@@ -25,10 +25,12 @@ function reader(batch: readonly BatchMessage[], unit: 'chars' | 'tokens' = 'char
   return new ChunkReader(read, 0, batch.length, unit, options);
 }
 
+const within = (cost: number, tokens = Number.POSITIVE_INFINITY) => ({ cost, tokens });
+
 async function allChunks(from: ChunkReader, budget: number): Promise<Chunk[]> {
   const chunks: Chunk[] = [];
   while (!from.done) {
-    const chunk = await from.take(budget);
+    const chunk = await from.take(within(budget));
     chunks.push(chunk);
     from.advance(chunk);
   }
@@ -78,9 +80,9 @@ describe('chunks of a batch', () => {
 
   it('can be taken again, smaller, before the reader moves on', async () => {
     const source = reader(batchOf([user('a'.repeat(50)), user('b'.repeat(50)), user('c'.repeat(50))]));
-    expect((await source.take(500)).whole).toBe(3);
-    expect((await source.take(130)).whole).toBe(2);
-    expect((await source.take(60)).whole).toBe(1);
+    expect((await source.take(within(500))).whole).toBe(3);
+    expect((await source.take(within(130))).whole).toBe(2);
+    expect((await source.take(within(60))).whole).toBe(1);
   });
 
   it.each(['chars', 'tokens'] as const)('keep within a budget of %s and lose nothing', async (unit) => {
@@ -103,6 +105,22 @@ describe('chunks of a batch', () => {
         expect(squeeze(chunks.map(({ text }) => text).join(''))).toBe(squeeze(whole.join('')));
       }),
     );
+  });
+
+  it('keep within a limit of tokens beside that of chars, whatever the script', async () => {
+    const giant = `${'abc def '.repeat(200)}${'明天早上'.repeat(200)}`;
+    const source = batchOf([user('one'), user('明天早上我们'.repeat(20)), user(giant), user('four')]);
+    const from = reader(source);
+    const sizes: number[][] = [];
+    while (!from.done) {
+      const chunk = await from.take(within(400, 150));
+      sizes.push([chunk.text.length, costOf(chunk.text, 'tokens')]);
+      from.advance(chunk);
+    }
+    expect(Math.max(...sizes.map(([chars = 0]) => chars))).toBe(400);
+    expect(Math.max(...sizes.map(([, tokens = 0]) => tokens))).toBe(150);
+    // Latin text is held by the chars, Chinese by the tokens.
+    expect(sizes.length).toBeLessThan(16);
   });
 
   it('count the chars that the messages measure', async () => {

@@ -1,26 +1,23 @@
-/** What refusals have taught about one model, in tokens. */
-interface Lesson {
-  /** The smallest size that is known not to fit. */
-  readonly refused: number;
-  /** The largest size below it that was accepted after the refusal; null as long as none was. */
-  readonly accepted: number | null;
-}
-
-/**
- * A size is only evidence of the window when it is close to what was refused: a short call that passes meanwhile
- * says nothing. The first try after a refusal without numbers is a quarter of it.
- */
-const SMALLEST_EVIDENCE = 1 / 5;
+import {
+  afterAnswer,
+  afterRefusal,
+  type Lesson,
+  NOTHING_LEARNED,
+  type PromptSizes,
+  promptSizes,
+} from './lesson.js';
+import type { ToldSizes } from './told-window.js';
 
 /**
  * Windows learned from overflow errors, per model. What an error says is not believed alone (gateways report limits
- * that are none of the model's): a window is a size that passed after a larger one was refused.
+ * that are none of the model's): a window is a size that passed after a larger one was refused. Sizes are prompts by
+ * our own estimate.
  */
 export class LearnedWindows {
   readonly #lessons = new Map<string, Lesson>();
   readonly #maxModels: number;
 
-  /** @param maxModels models remembered; callers may name any, and the longest unused one is forgotten */
+  /** @param maxModels models remembered; callers may name any, and the one that taught nothing longest is forgotten */
   constructor(maxModels: number) {
     this.#maxModels = maxModels;
   }
@@ -29,26 +26,21 @@ export class LearnedWindows {
     return this.#lessons.get(model)?.accepted ?? null;
   }
 
-  /** A request of this size was answered. */
-  accepted(model: string, tokens: number): void {
+  /** @param searching whether a refusal may be risked to find a larger size */
+  promptSizes(model: string, searching: boolean): PromptSizes {
     const lesson = this.#lessons.get(model);
-    if (lesson === undefined || !(tokens > 0)) return;
-    if (tokens >= lesson.refused) {
-      // The model was loaded anew, or the sizes are not comparable: what was learned no longer holds.
-      this.#lessons.delete(model);
-    } else if (tokens >= lesson.refused * SMALLEST_EVIDENCE && tokens > (lesson.accepted ?? 0)) {
-      this.#remember(model, { ...lesson, accepted: Math.floor(tokens) });
-    }
+    return lesson === undefined ? NOTHING_LEARNED : promptSizes(lesson, searching);
   }
 
-  /** A request was refused as too large; `windowTokens` is the window that the refusal named. */
-  refused(model: string, requestedTokens: number, windowTokens: number | null): void {
-    const beyond = windowTokens === null || windowTokens <= 0 ? Number.POSITIVE_INFINITY : windowTokens + 1;
-    const size = Math.min(requestedTokens, beyond);
-    if (!(size > 0) || !Number.isFinite(size)) return;
+  /** A request of this size was answered. */
+  accepted(model: string, size: number): void {
     const known = this.#lessons.get(model);
-    const accepted = known === undefined || (known.accepted ?? 0) >= size ? null : known.accepted;
-    this.#remember(model, { refused: Math.min(size, known?.refused ?? size), accepted });
+    if (known !== undefined && isSize(size)) this.#remember(model, afterAnswer(known, Math.floor(size)));
+  }
+
+  /** A request of this size was refused as too large, with these numbers. */
+  refused(model: string, size: number, told: ToldSizes): void {
+    if (isSize(size)) this.#remember(model, afterRefusal(this.#lessons.get(model), Math.floor(size), told));
   }
 
   #remember(model: string, lesson: Lesson): void {
@@ -59,4 +51,8 @@ export class LearnedWindows {
       this.#lessons.delete(oldest);
     }
   }
+}
+
+function isSize(size: number): boolean {
+  return Number.isFinite(size) && size > 0;
 }

@@ -2,9 +2,11 @@ import type { EndpointConfig } from '../endpoint.js';
 import type { ProxyEnvironment } from '../proxies.js';
 import { createEndpointProbe } from './endpoint-probe.js';
 import { LearnedWindows } from './learned-windows.js';
+import type { PromptSizes } from './lesson.js';
 import type { FoundWindow } from './row-window.js';
 import { servedWindow } from './served-window.js';
 import { SharedResults } from './shared-results.js';
+import type { ToldSizes } from './told-window.js';
 
 /** For all requests of one probe together, in ms. A call that waits for it starts that much later at worst. */
 export const PROBE_LIMIT_MS = 2_000;
@@ -15,6 +17,7 @@ const MISSED_LIFE_MS = 60_000;
 const MAX_MODELS = 200;
 
 export interface ModelWindow {
+  /** By the endpoint's count; a learned one by our estimate. */
   readonly tokens: number;
   /** The configuration, the endpoint's own word, or what it refused and accepted; believed in this order. */
   readonly source: 'configured' | 'served' | 'learned';
@@ -26,10 +29,12 @@ export interface WindowFinder {
    * or a moment after the signal. Usually it answers at once: what was found is kept for minutes.
    */
   windowOf(model: string, signal: AbortSignal): Promise<ModelWindow | null>;
-  /** A request of this size was answered, not truncated. In tokens: the endpoint's count where it gave one. */
-  accepted(model: string, tokens: number): void;
-  /** A request was refused as too large; `windowTokens` as the refusal names it. Sizes as in `accepted`. */
-  refused(model: string, requestedTokens: number, windowTokens: number | null): void;
+  /** The prompts to send, by what was learned; `searching` risks a refusal to find a larger size. Infinite at first. */
+  promptSizes(model: string, searching: boolean): PromptSizes;
+  /** A prompt of this size was answered. Sizes are by our own estimate, never the endpoint's count. */
+  accepted(model: string, size: number): void;
+  /** A prompt of this size was refused as too large; `told` as the refusal says it, in the endpoint's tokens. */
+  refused(model: string, size: number, told: ToldSizes): void;
   /** Ends probes and connections; nothing is asked any more. */
   close(): Promise<void>;
 }
@@ -73,8 +78,9 @@ export function createWindowFinder(
       const tokens = learned.windowOf(model);
       return tokens === null ? null : { tokens, source: 'learned' };
     },
-    accepted: (model, tokens) => learned.accepted(model, tokens),
-    refused: (model, requestedTokens, windowTokens) => learned.refused(model, requestedTokens, windowTokens),
+    promptSizes: (model, searching) => learned.promptSizes(model, searching),
+    accepted: (model, size) => learned.accepted(model, size),
+    refused: (model, size, told) => learned.refused(model, size, told),
     async close() {
       closing.abort();
       await probe.close();

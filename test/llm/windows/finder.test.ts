@@ -25,7 +25,7 @@ describe('the order of belief', () => {
     const server = await serveRoutes({ [LIST]: vllm(8_192, 'listed') });
     const finder = finderFor(server.url);
     for (const model of ['listed', 'unlisted']) {
-      finder.refused(model, 4_000, null);
+      finder.refused(model, 4_000, { windowTokens: null, requestedTokens: null });
       finder.accepted(model, 3_000);
     }
     expect(await windowOf(finder, 'listed')).toEqual(served(8_192));
