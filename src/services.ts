@@ -115,9 +115,14 @@ export function createServices(parts: ServiceParts): Services {
 
 let loaded: Promise<TokenEstimator> | null = null;
 
-/** Loaded once, when the first agent needs it: its tables take memory and time. */
+/** Loaded once, when the first agent needs it: its tables take memory and time. After a failure it is tried again. */
 function tokenEstimator(): Promise<TokenEstimator> {
-  const estimator = loaded ?? createTokenEstimator();
+  const estimator =
+    loaded ??
+    createTokenEstimator().catch((error: unknown) => {
+      loaded = null;
+      throw error;
+    });
   loaded = estimator;
   return estimator;
 }
