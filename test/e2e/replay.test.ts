@@ -1,7 +1,7 @@
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChatMessage, isSystem } from '../../src/compaction/measure.js';
-import { conversations } from '../support/conversations.js';
+import { type Conversation, conversations } from '../support/conversations.js';
 import { modelAt, startService, type TestService } from '../support/service.js';
 import { strictViolation } from '../support/strict.js';
 
