@@ -1,55 +1,16 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { turns } from '../support/messages.js';
 import { startProcess } from '../support/process.js';
 import { temporaryFolder } from '../support/service.js';
-
-const executablePath = '/usr/bin/chromium';
-
-async function openPage(): Promise<Page> {
-  if (!existsSync(executablePath)) throw new Error(`There is no ${executablePath}: apt-get install chromium`);
-  const flags = [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ];
-  const browser = await chromium.launch({ executablePath, args: flags });
-  onTestFinished(() => browser.close());
-  return browser.newPage();
-}
+import { openPage, openSwagger } from './swagger-page.js';
 
 describe('Swagger UI', () => {
   it('creates a session and compacts it by hand, with nothing typed but its id', async () => {
     const service = await startProcess({ DATABASE_URL: `file:${join(temporaryFolder(), 'compactd.db')}` });
-    const page = await openPage();
-    const broken: string[] = [];
-    page.on('pageerror', (error) => broken.push(error.message));
-    await page.goto(`${service.url}/docs/`);
+    const { execute, broken } = await openSwagger(service.url);
 
-    const execute = async (
-      operationId: string,
-      prepare: (block: ReturnType<Page['locator']>) => Promise<void>,
-    ) => {
-      const block = page.locator(`.opblock[id$="-${operationId}"]`);
-      await block.locator('.opblock-summary-control').click();
-      await prepare(block);
-      await block.locator('button.execute').click();
-      const status = await block
-        .locator('.live-responses-table tbody .response-col_status')
-        .first()
-        .textContent();
-      const body = await block.locator('.live-responses-table tbody .highlight-code').first().textContent();
-      return { status: status?.trim().slice(0, 3), body: body ?? '' };
-    };
-
-    const created = await execute('createSession', async () => {});
-    expect(created.status).toBe('201');
+    expect((await execute('createSession')).status).toBe('201');
     const compacted = await execute('compactSession', async (block) => {
       const id = block.locator('tr[data-param-name="id"] input');
       if ((await id.inputValue()) === '') await id.fill('trip-to-oslo');
