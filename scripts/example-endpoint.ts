@@ -20,11 +20,12 @@ const SMALL_TALK =
  * summarizer does, and counts tokens like a model of OpenAI's.
  *
  * @param port 0 takes a free one
+ * @param pieceMs time between two pieces of a streamed reply
  */
-export async function startExampleEndpoint(port: number): Promise<ExampleEndpoint> {
+export async function startExampleEndpoint(port: number, pieceMs = 0): Promise<ExampleEndpoint> {
   const conversation = await readConversation();
   const estimator = await createTokenEstimator();
-  const mock = new LLMock({ host: '127.0.0.1', port, journalMaxEntries: 1 });
+  const mock = new LLMock({ host: '127.0.0.1', port, latency: pieceMs, journalMaxEntries: 1 });
   mock.on({ predicate: () => true }, (request) => reply(request, conversation, estimator));
   const url = await mock.start();
   return { url: `${url}/v1`, stop: () => mock.stop() };

@@ -8,7 +8,10 @@ export interface RecordedConversation {
   readonly messages: readonly ChatMessage[];
   /** What the user said, in order. */
   readonly questions: readonly string[];
-  /** What the assistant said after `last`; null when that is not from this conversation, or its end. */
+  /**
+   * What the assistant said after `last`; null when that is not from this conversation, or its end. The beginning of
+   * what the user said will do, so that it can be typed.
+   */
   answerTo(last: ChatMessage): ChatMessage | null;
   /** What a tool gave for a call; null for a call that is not from this conversation. */
   resultOf(callId: string): string | null;
@@ -24,7 +27,7 @@ export async function readConversation(): Promise<RecordedConversation> {
       const at =
         last.role === 'tool'
           ? messages.findIndex(({ tool_call_id: id }) => id !== undefined && id === last.tool_call_id)
-          : messages.findIndex(({ role, content }) => role === 'user' && content === last.content);
+          : messages.findIndex(({ role, content }) => role === 'user' && begins(content, last.content));
       const next = at < 0 ? undefined : messages.slice(at).find(({ role }) => role === 'assistant');
       return next ?? null;
     },
@@ -33,4 +36,12 @@ export async function readConversation(): Promise<RecordedConversation> {
       return result === undefined ? null : String(result.content);
     },
   };
+}
+
+/** Shorter beginnings are by chance. */
+const SHORTEST_BEGINNING = 8;
+
+function begins(content: ChatMessage['content'], beginning: ChatMessage['content']): boolean {
+  if (typeof content !== 'string' || typeof beginning !== 'string') return false;
+  return beginning.length >= SHORTEST_BEGINNING && content.startsWith(beginning);
 }
