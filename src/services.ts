@@ -3,6 +3,7 @@ import { AutoFitter } from './agents/auto/auto-fitter.js';
 import { ChatService } from './agents/chat-service.js';
 import { compactDefaultsOf, systemPromptOf } from './agents/definition.js';
 import { Subagents } from './agents/subagents.js';
+import { cancelForReset } from './agents/tasks/session-reset.js';
 import { TASK_DEFAULTS, TaskRunner } from './agents/tasks/task-runner.js';
 import { TaskService } from './agents/tasks/task-service.js';
 import { TaskSignals } from './agents/tasks/task-signals.js';
@@ -103,6 +104,7 @@ export function createServices(parts: ServiceParts): Services {
       clock,
       percentOf: percentOfAgent,
       onRemoved: (sessionPk) => running.sessionDeleted(sessionPk),
+      onReset: cancelForReset,
     }),
     contexts,
     compaction,

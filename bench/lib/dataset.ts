@@ -29,6 +29,7 @@ export async function createDataset(path: string): Promise<void> {
       clock: Date.now,
       percentOf: async () => null,
       onRemoved: () => {},
+      onReset: async () => {},
     });
     for (const size of SIZES) {
       const id = sessionId(size);

@@ -37,6 +37,8 @@ interface SessionParts {
   readonly percentOf: PercentOf;
   /** Told of each session that is deleted, to end what runs on it. */
   readonly onRemoved: (sessionPk: number) => void;
+  /** In the transaction that empties a session: ends what was about its messages. */
+  readonly onReset: (db: Db, sessionPk: number, nowMs: number) => Promise<void>;
 }
 
 /** Sessions and what is appended to them. Each method is one transaction: all of it, or nothing. */
@@ -45,12 +47,14 @@ export class SessionService {
   readonly #clock: () => number;
   readonly #percentOf: PercentOf;
   readonly #onRemoved: (sessionPk: number) => void;
+  readonly #onReset: SessionParts['onReset'];
 
   constructor(parts: SessionParts) {
     this.#store = parts.store;
     this.#clock = parts.clock;
     this.#percentOf = parts.percentOf;
     this.#onRemoved = parts.onRemoved;
+    this.#onReset = parts.onReset;
   }
 
   create(tenant: string, request: NewSessionRequest): Promise<SessionRow> {
@@ -173,7 +177,9 @@ export class SessionService {
     return this.#store.tx(async (db) => {
       const session = found(await findSession(db, tenant, id), id);
       refuseBusy(await turnRest(db, session.pk));
-      return found(await emptySession(db, session.pk, this.#clock()), id);
+      const now = this.#clock();
+      await this.#onReset(db, session.pk, now);
+      return found(await emptySession(db, session.pk, now), id);
     });
   }
 

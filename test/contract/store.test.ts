@@ -27,6 +27,7 @@ describe.each(STORES)('a store: $name', ({ open }) => {
       clock: () => 1_000,
       percentOf: percentOfAgent,
       onRemoved: () => {},
+      onReset: async () => {},
     });
     const session = await service.create('t', { ...REQUEST, id: 's', messages: incoming(messages) });
     return { store, session };

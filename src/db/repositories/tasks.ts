@@ -28,6 +28,12 @@ export async function findTaskByPk(db: Db, pk: number): Promise<FoundTask | null
   return row ?? null;
 }
 
+/** All tasks of a session, oldest first. */
+export function tasksOfSession(db: Db, sessionPk: number): Promise<FoundTask[]> {
+  const { tasks } = db.tables;
+  return withSession(db).where(eq(tasks.session_pk, sessionPk)).orderBy(asc(tasks.pk));
+}
+
 /** Inserts a task; gives its key. */
 export async function insertTask(db: Db, task: NewTask): Promise<number> {
   const [row] = await db.orm.insert(db.tables.tasks).values(task).returning({ pk: db.tables.tasks.pk });
