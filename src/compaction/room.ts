@@ -55,23 +55,24 @@ export class Room {
   shrink(text: string, summary: string | null, told: ToldSizes & { readonly message: string }): void {
     const { budget, model } = this.#options.summarizer;
     const textCost = costOf(text, budget.unit);
-    // The least piece is always tried, so that success does not hang on where the tries began.
-    if (textCost <= MIN_CHUNK_COST) {
-      const hint = 'configure a model with a larger window, or a shorter summary';
-      throw new AppError('CONTEXT_OVERFLOW', `${model}: ${told.message} (${hint})`);
-    }
     const frame = this.#frame(summary);
     const frameTokens = costOf(frame, 'tokens');
     const request = {
       cost: textCost + costOf(frame, budget.unit),
       tokens: costOf(text, 'tokens') + frameTokens,
     };
-    const { next, below } = paceOf(budget)?.() ?? NOTHING_LEARNED;
+    const pace = paceOf(budget);
+    const { next, below } = pace?.() ?? NOTHING_LEARNED;
     // A fallback's refusal, for one, teaches the paced endpoint nothing: then the ceiling holds for all calls.
     this.#isPassing = below <= request.tokens;
     const isPaced = this.#isPassing && next < below && next - frameTokens >= MIN_CHUNK_COST;
     // Where a size is known that fits, the ceiling only makes sure that tries end.
     const smaller = isPaced ? Math.floor(textCost * MOST_OF_REFUSED) : shrunkBudget(textCost, request, told);
+    // Paced calls always try the least piece: success must not hang on where a learned size had them begin.
+    if (smaller < MIN_CHUNK_COST && (pace === null || textCost <= MIN_CHUNK_COST)) {
+      const hint = 'configure a model with a larger window, or a shorter summary';
+      throw new AppError('CONTEXT_OVERFLOW', `${model}: ${told.message} (${hint})`);
+    }
     this.#ceiling = Math.max(smaller, MIN_CHUNK_COST);
   }
 
