@@ -204,6 +204,11 @@ describe('resuming', () => {
     await ask(service, 'POST', `/tasks/${first}/resume`, { toolResults });
     await sleep(100);
     expect((await ask(service, 'GET', `/tasks/${first}`)).body.status).toBe('queued');
+    // Its calls stay as they are until the results are stored, queued as it is.
+    const preview = await service.compact(sessionId, { compactCount: 99, dryRun: true });
+    expect(preview.body.newSize).toBe(1);
+    const early = await service.call('POST', '/agents/clerk/chat', { sessionId, toolResults });
+    expect([early.status, early.body.code]).toEqual([409, 'TOOL_CALL_CLOSED']);
     await ask(service, 'POST', `/tasks/${second}/resume`, {
       toolResults: [{ toolCallId: 'd1', content: 'r2' }],
     });
@@ -227,6 +232,24 @@ describe('resuming', () => {
       calls(['d1']),
       result('d1', 'r2'),
     ]);
+  });
+
+  it('keeps its calls out of summaries while it runs with results that came late', async () => {
+    const replies = [calling('c1'), { content: 'Chatting.' }, { hang: true }];
+    const stub = await startModelStub((_, index) => replies[index] ?? {});
+    const service = await startService(withModel(stub.url));
+    await service.agent('clerk', LOOKUP);
+    const sessionId = await service.session(turns(2, 100));
+    const id = await newTask(service, 'clerk', { sessionId, input: 'Look.' });
+    await until(service, id, 'waiting');
+    await service.call('POST', '/agents/clerk/chat', { sessionId, message: text(500) });
+    await ask(service, 'POST', `/tasks/${id}/resume`, { toolResults });
+    while (stub.prompts.length < 3) await sleep(5);
+    const preview = await service.compact(sessionId, { compactCount: 99, dryRun: true });
+    expect(preview.body.newSize).toBe(3);
+    await ask(service, 'POST', `/tasks/${id}/cancel`);
+    const free = await service.compact(sessionId, { compactCount: 99, dryRun: true });
+    expect(free.body.newSize).toBe(6);
   });
 
   it('uses a summary that was made while it waited: system messages, the pair once, tail, results', async () => {
