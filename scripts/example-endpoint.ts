@@ -17,7 +17,7 @@ const SMALL_TALK =
 /**
  * A model endpoint without a model, on 127.0.0.1: to what the user says in the bundled conversation it gives the
  * answers of that conversation, tool calls included. It writes summaries by choosing sentences, as the embedded
- * summarizer does, and counts tokens like a model of OpenAI's.
+ * summarizer does, and counts tokens as the service estimates them.
  *
  * @param port 0 takes a free one
  * @param pieceMs time between two pieces of a streamed reply
