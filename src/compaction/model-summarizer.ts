@@ -5,7 +5,6 @@ import { createReplyRedactor } from '../llm/reply-secrets.js';
 import { type SilentTruncation, silentTruncation } from '../llm/windows/silent-truncation.js';
 import type { WindowFinder } from '../llm/windows/window-finder.js';
 import type { Logger } from '../logger.js';
-import type { PacedBudget } from './paced-budget.js';
 import { summaryPrompt } from './prompt.js';
 import type { Summarizer, SummarizerBudget } from './summarizer.js';
 import { WindowLessons } from './window-lessons.js';
@@ -69,7 +68,7 @@ function budgetOf(
   windowTokens: number | null,
   chunkChars: number,
   lessons: WindowLessons | null,
-): SummarizerBudget | PacedBudget {
+): SummarizerBudget {
   const budget: SummarizerBudget =
     windowTokens === null ? { unit: 'chars', transcriptChars: chunkChars } : { unit: 'tokens', windowTokens };
   return lessons === null ? budget : { ...budget, pace: () => lessons.sizes() };

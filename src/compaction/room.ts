@@ -3,7 +3,6 @@ import { NOTHING_LEARNED } from '../llm/windows/lesson.js';
 import type { ToldSizes } from '../llm/windows/told-window.js';
 import { costOf, MIN_CHUNK_COST, MIN_TEXT_TOKENS, MOST_OF_REFUSED, shrunkBudget } from './budget.js';
 import type { ChunkLimit } from './chunk-limit.js';
-import { paceOf } from './paced-budget.js';
 import { summaryPrompt } from './prompt.js';
 import type { Summarizer } from './summarizer.js';
 
@@ -61,7 +60,7 @@ export class Room {
       cost: textCost + costOf(frame, budget.unit),
       tokens: costOf(text, 'tokens') + frameTokens,
     };
-    const pace = paceOf(budget);
+    const { pace } = budget;
     const { next, below } = pace?.() ?? NOTHING_LEARNED;
     // A fallback's refusal, for one, teaches the paced endpoint nothing: then the ceiling holds for all calls.
     this.#isPassing = below <= request.tokens;
@@ -69,7 +68,7 @@ export class Room {
     // Where a size is known that fits, the ceiling only makes sure that tries end.
     const smaller = isPaced ? Math.floor(textCost * MOST_OF_REFUSED) : shrunkBudget(textCost, request, told);
     // Paced calls always try the least piece: success must not hang on where a learned size had them begin.
-    if (smaller < MIN_CHUNK_COST && (pace === null || textCost <= MIN_CHUNK_COST)) {
+    if (smaller < MIN_CHUNK_COST && (pace === undefined || textCost <= MIN_CHUNK_COST)) {
       const hint = 'configure a model with a larger window, or a shorter summary';
       throw new AppError('CONTEXT_OVERFLOW', `${model}: ${told.message} (${hint})`);
     }
@@ -78,7 +77,7 @@ export class Room {
 
   /** Text that keeps the prompt at a learned size, in tokens. */
   #paced(summary: string | null): number {
-    const { next, below } = paceOf(this.#options.summarizer.budget)?.() ?? NOTHING_LEARNED;
+    const { next, below } = this.#options.summarizer.budget.pace?.() ?? NOTHING_LEARNED;
     const frame = costOf(this.#frame(summary), 'tokens');
     const text = Math.max(next - frame, LEAST_PACED_TOKENS);
     return Math.max(MIN_CHUNK_COST, Math.min(text, below - 1 - frame));

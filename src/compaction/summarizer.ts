@@ -1,4 +1,5 @@
 import type { CallResult } from '../llm/outcome.js';
+import type { PromptSizes } from '../llm/windows/lesson.js';
 
 /** What one summarizer call is asked: fold one piece of transcript into the summary so far. */
 export interface SummaryRequest {
@@ -18,9 +19,17 @@ export interface SummaryRequest {
 }
 
 /** How much text a summarizer takes per call, in one of two units. */
-export type SummarizerBudget =
+export type SummarizerBudget = (
   | { readonly unit: 'tokens'; readonly windowTokens: number }
-  | { readonly unit: 'chars'; readonly transcriptChars: number };
+  | { readonly unit: 'chars'; readonly transcriptChars: number }
+) & {
+  /**
+   * Of an endpoint that can be learned from: the prompts to send as of now, in estimated tokens. Asked before each
+   * call, since each may teach something. A learned size is no window: taken for one, a small one would leave no
+   * room for text, no call would be made, and nothing could ever teach better. So it only paces the calls.
+   */
+  readonly pace?: () => PromptSizes;
+};
 
 /**
  * Something that writes summaries: a model endpoint, or the embedded summarizer. It reports failures as
