@@ -106,7 +106,7 @@ function idOf(size: Size): string {
 function rowsOf(times: Readonly<Record<string, number>>): ReportRow[] {
   const own = (way: string, size: Size) => (times[`${way} ${size}`] ?? 0) - (times[`stub ${size}`] ?? 0);
   const measured = (way: string) => SIZES.map((size) => `${size}: ${ms(own(way, size))}`).join(', ');
-  const ratio = (way: string, size: Size) => own(way, size) / own(way, SMALLEST);
+  const ratio = (way: string, size: Size, to: Size = SMALLEST) => own(way, size) / own(way, to);
   const stub = SIZES.map((size) => `${size}: ${ms(times[`stub ${size}`] ?? 0)}`).join(', ');
   return [
     ...Object.keys(AGENTS).flatMap((agent) => {
@@ -114,6 +114,7 @@ function rowsOf(times: Readonly<Record<string, number>>): ReportRow[] {
       return [
         ratioAtMost(`${name}, 1,000 : 10`, measured(agent), ratio(agent, 1_000), MOST),
         ratioAtMost(`${name}, 100,000 : 10`, '', ratio(agent, 100_000), MOST),
+        ratioAtMost(`${name}, 100,000 : 1,000`, 'the same number open', ratio(agent, 100_000, 1_000), MOST),
       ];
     }),
     information('chat turn, naive, 1,000 : 10', measured('naive'), ratio('naive', 1_000)),
