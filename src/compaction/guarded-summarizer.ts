@@ -1,28 +1,39 @@
+import { AppError } from '../errors.js';
 import type { CallOrigin, CircuitBreaker } from '../llm/circuit-breaker.js';
 import type { Summarizer } from './summarizer.js';
 
+/** Automatic work was kept away from an endpoint that is down: nothing was sent, so nothing has failed. */
+export class EndpointLeftAlone extends AppError {
+  constructor(model: string, waitMs: number) {
+    const detail = `${model}: the endpoint failed several times in a row and is left alone for a while`;
+    super('MODEL_UNAVAILABLE', detail, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) });
+  }
+}
+
+/** Whether an error, or what caused it, is that automatic work was kept away. */
+export function isLeftAlone(error: unknown): boolean {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if (current instanceof EndpointLeftAlone) return true;
+  }
+  return false;
+}
+
 /**
  * A summarizer whose endpoint is left alone for a while by automatic work after it has failed several times in a
- * row. Calls that somebody makes by hand always go through, and tell how the endpoint is.
+ * row. Calls that somebody makes by hand always go through, and tell how the endpoint is. Unlike others, it throws
+ * where it does not even try: EndpointLeftAlone, from `ready` on, so that no lease is taken for nothing.
  */
 export function guarded(summarizer: Summarizer, breaker: CircuitBreaker, origin: CallOrigin): Summarizer {
+  const { model } = summarizer;
   return {
     ...summarizer,
-    ready: async (signal) => guarded(await summarizer.ready(signal), breaker, origin),
+    ready: async (signal) => {
+      if (origin === 'automatic' && breaker.waitMs > 0) throw new EndpointLeftAlone(model, breaker.waitMs);
+      return guarded(await summarizer.ready(signal), breaker, origin);
+    },
     summarize: async (request) => {
       const report = breaker.enter(origin);
-      if (report === null) {
-        return {
-          outcome: {
-            kind: 'unavailable',
-            message: 'The endpoint failed several times in a row and is left alone for a while',
-            status: null,
-            retryAfterMs: breaker.waitMs,
-          },
-          requests: 0,
-          usage: { inputTokens: null, outputTokens: null },
-        };
-      }
+      if (report === null) throw new EndpointLeftAlone(model, breaker.waitMs);
       const result = await summarizer.summarize(request);
       report(result.outcome);
       return result;

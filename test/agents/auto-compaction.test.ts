@@ -148,6 +148,24 @@ describe('automatic compaction before a model call', () => {
   });
 });
 
+describe('an endpoint for summaries that is down', () => {
+  it('is left alone by automatic work, which is no failure of a session; by hand it is tried', async () => {
+    const { service, summaries, say } = await setup(
+      { maxTokens: 300 },
+      { summary: () => ({ status: 503, body: { error: { message: 'down' } } }) },
+    );
+    const ids: string[] = [];
+    for (let n = 0; n < 6; n += 1) ids.push(await service.session(turns(10, 300), { agent: 'clerk' }));
+    for (const id of ids) expect((await say(id, 'q')).status).toBe(200);
+    expect(summaries.prompts).toHaveLength(5);
+    const last = ids[5] ?? '';
+    expect((await sizeOf(service, last)).auto_compaction).toEqual({ state: 'on', failures: 0, error: null });
+    expect((await service.call('GET', `/sessions/${last}/compactions`)).body.data).toEqual([]);
+    expect((await service.compact(last)).body.code).toBe('MODEL_UNAVAILABLE');
+    expect(summaries.prompts).toHaveLength(6);
+  });
+});
+
 describe('an overflow in chat', () => {
   const overflowing: StubScript = (_, __, { body }) =>
     body.length > 3_000 ? OVERFLOW : { content: 'A reply.', usage: null };

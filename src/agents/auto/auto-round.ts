@@ -1,4 +1,5 @@
 import type { CompactResult } from '../../compaction/compact-result.js';
+import { isLeftAlone } from '../../compaction/guarded-summarizer.js';
 import { limitPlanner } from '../../compaction/plan-limit.js';
 import type { CompactionRow } from '../../db/tables.js';
 import { AppError, type ErrorCode } from '../../errors.js';
@@ -52,7 +53,11 @@ export async function runRound(
     const { code, message: detail } = error;
     emit({ type: 'compaction-failed', data: { code, detail } });
     logger.warn({ code, session: turn.sessionId }, 'automatic compaction failed');
-    return { kind: 'failed', error: `${code}: ${detail}`, counts: !PASSING.includes(code) };
+    return {
+      kind: 'failed',
+      error: `${code}: ${detail}`,
+      counts: !PASSING.includes(code) && !isLeftAlone(error),
+    };
   }
   if (result.kind !== 'compacted') return { kind: 'nothing' };
   const done = compactionOf(result.record);
