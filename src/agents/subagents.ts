@@ -1,5 +1,6 @@
 import type { ChatMessage } from '../compaction/measure.js';
 import { changeSession, findSessionByPk } from '../db/repositories/sessions.js';
+import { closeUnfinishedSubagents } from '../db/repositories/subagent-sessions.js';
 import { leaveTurn } from '../db/repositories/turn-leases.js';
 import type { Db, Store } from '../db/store.js';
 import { AppError } from '../errors.js';
@@ -25,7 +26,10 @@ interface Parts {
 }
 
 /** What a turn of an agent is equipped with: its tools, and its subagents behind them. */
-export type Equipment = Pick<TurnRun, 'agent' | 'tools' | 'subagent' | 'callerRunsTools' | 'origin'>;
+export type Equipment = Pick<
+  TurnRun,
+  'agent' | 'tools' | 'subagent' | 'endLeftSubagents' | 'callerRunsTools' | 'origin'
+>;
 
 /** Where a subagent runs: how deep, and for whom. */
 type Below = Pick<Equipment, 'origin'> & { readonly depth: number };
@@ -59,6 +63,7 @@ export class Subagents {
       tools: toolsOf(agent, callerRunsTools, (name) => descriptions.get(name) ?? null),
       subagent: (call, signal) =>
         names.includes(call.name) ? this.#result(call, parent, { depth: depth + 1, origin }, signal) : null,
+      endLeftSubagents: () => this.#endLeft(parent),
     };
   }
 
@@ -137,6 +142,15 @@ export class Subagents {
       );
       const input = { message: subagentInput(call.arguments), toolResults: [] };
       return beginTurn(db, session.pk, input, start);
+    });
+  }
+
+  /** The call is run anew: what was begun for it, down to the last level, is of no use to anybody. */
+  async #endLeft({ tenant, sessionId }: { tenant: string; sessionId: string }): Promise<void> {
+    const { store, clock } = this.#parts;
+    await store.tx(async (db) => {
+      let parents = [sessionId];
+      while (parents.length > 0) parents = await closeUnfinishedSubagents(db, tenant, parents, clock());
     });
   }
 

@@ -34,6 +34,8 @@ export interface TurnRun {
   readonly tools: readonly ChatTool[];
   /** Runs a call of a subagent to its result; null for a call that is none. */
   readonly subagent: (call: OutstandingCall, signal: AbortSignal) => Promise<ChatMessage> | null;
+  /** Ends what subagents of an earlier run of this turn have left behind, where a process died within one. */
+  readonly endLeftSubagents: () => Promise<void>;
   /** Whether somebody waits who can run the other calls; if not, the model is told that they cannot be run. */
   readonly callerRunsTools: boolean;
   /** Whether somebody asked for it, or it runs by itself. */
@@ -41,7 +43,7 @@ export interface TurnRun {
   readonly emit: TurnSink;
   /** In the transaction of the last write, after it. The turn's lease is still held. */
   readonly finish: (db: Db, end: TurnEnd) => Promise<void>;
-  /** In the transaction that ends a failed turn. */
+  /** In the transaction that ends a failed turn, before its lease is given back: unless this does, it stays open. */
   readonly fail: (db: Db, failure: AppError) => Promise<void>;
   /** In the transaction that renews the turn's lease; an error ends the turn. */
   readonly renew: (db: Db) => Promise<AppError | null>;

@@ -51,8 +51,9 @@ export class TurnRunner {
       else logger.warn({ code: failure.code, session: turn.sessionId }, 'a turn failed');
       await store
         .tx(async (db) => {
-          await leaveTurn(db, turn.sessionPk, turn.owner, turn.position);
+          // First, for it may end the turn for good; then this changes nothing.
           await run.fail(db, failure);
+          await leaveTurn(db, turn.sessionPk, turn.owner, turn.position);
         })
         .catch((cause: unknown) =>
           logger.error({ err: cause }, 'the end of a failed turn could not be stored'),
@@ -70,6 +71,8 @@ export class TurnRunner {
     for (let step = 0; ; step += 1) {
       signal.throwIfAborted();
       const group = await this.#waitedFor(run);
+      // Calls that a run begins with were left by another one.
+      if (step === 0 && group?.calls.some((call) => isSubagent(run, call))) await run.endLeftSubagents();
       const end = group === null ? null : await this.#settle(run, group, progress, signal);
       if (end !== null) return end;
       if (step === maxSteps) {
@@ -115,12 +118,13 @@ export class TurnRunner {
     const end =
       calls.length === 0
         ? endOf('completed', message, [], progress)
-        : run.callerRunsTools && calls.every(({ name }) => !run.agent.subagents?.includes(name))
+        : run.callerRunsTools && calls.every((call) => !isSubagent(run, call))
           ? endOf('requires_action', message, calls, progress)
           : null;
     await this.#store(run, message, usage, excess, end);
-    for (const { id, name, arguments: args } of calls) {
-      const by = run.agent.subagents?.includes(name) ? 'subagent' : 'caller';
+    for (const call of calls) {
+      const { id, name, arguments: args } = call;
+      const by = isSubagent(run, call) ? 'subagent' : 'caller';
       run.emit({ type: 'tool-called', data: { id, name, arguments: args, by } });
     }
     return end;
@@ -146,6 +150,10 @@ export class TurnRunner {
   #waitedFor({ turn }: TurnRun): Promise<OutstandingGroup | null> {
     return this.#parts.store.snapshot(async (db) => outstandingCalls(db, await heldSession(db, turn)));
   }
+}
+
+function isSubagent({ agent }: TurnRun, { name }: Pick<OutstandingCall, 'name'>): boolean {
+  return agent.subagents?.includes(name) ?? false;
 }
 
 function endOf(
