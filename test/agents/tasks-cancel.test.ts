@@ -159,4 +159,16 @@ describe('closing the service', () => {
       { role: 'assistant', content: 'Done.' },
     ]);
   });
+
+  it('lets those go who follow a task that waits', async () => {
+    const stub = await startModelStub(() => calling('c1'));
+    const service = await startService(withModel(stub.url));
+    await service.agent('clerk', LOOKUP);
+    const id = await newTask(service, 'clerk', { input: 'Go.' });
+    await until(service, id, 'waiting');
+    const following = service.call('GET', `/tasks/${id}/events`);
+    await sleep(50);
+    await service.close();
+    expect(eventsOf((await following).text).at(-1)?.event).toBe('task-waiting');
+  });
 });

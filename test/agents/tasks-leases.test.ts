@@ -52,7 +52,7 @@ describe('many tasks in two processes on one database', () => {
     const stub = await startModelStub(async (prompt) => {
       atWork += 1;
       most = Math.max(most, atWork);
-      await sleep(60);
+      await sleep(300);
       atWork -= 1;
       return { content: `Re: ${prompt}` };
     });

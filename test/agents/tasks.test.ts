@@ -214,7 +214,10 @@ describe('a task', () => {
   });
 
   it('runs after the turn at work on its session, in the order of creation', async () => {
-    const stub = await startModelStub((prompt) => ({ content: `Re: ${prompt}`, delayMs: 100 }));
+    const stub = await startModelStub((prompt) => ({
+      content: `Re: ${prompt}`,
+      delayMs: prompt === 'chat' ? 500 : 50,
+    }));
     const service = await startService(withModel(stub.url));
     service.app.services.tasks.start();
     await service.agent('clerk');
@@ -223,6 +226,10 @@ describe('a task', () => {
     while (stub.prompts.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     const first = await newTask(service, 'clerk', { sessionId, input: 'first' });
     const second = await newTask(service, 'clerk', { sessionId, input: 'second' });
+    // One that need not wait is not held up.
+    const elsewhere = await newTask(service, 'clerk', { input: 'elsewhere' });
+    await until(service, elsewhere, 'completed');
+    expect((await ask(service, 'GET', `/tasks/${first}`)).body.status).toBe('queued');
     expect((await chat).status).toBe(200);
     await until(service, second, 'completed');
     await until(service, first, 'completed');
