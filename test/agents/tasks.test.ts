@@ -174,6 +174,74 @@ describe('a task', () => {
     ]);
   });
 
+  it('goes on with some results and a message: the other calls are abandoned', async () => {
+    const replies = [calling('c1', 'c2'), { content: 'So be it.' }];
+    const stub = await startModelStub((_, index) => replies[index] ?? {});
+    const service = await startService(withModel(stub.url));
+    await service.agent('clerk', LOOKUP);
+    const id = await newTask(service, 'clerk', { input: 'Look.' });
+    await until(service, id, 'waiting');
+    const toolResults = [{ toolCallId: 'c2', content: [{ type: 'text', text: 'two' }] }];
+    await ask(service, 'POST', `/tasks/${id}/resume`, { toolResults, message: 'That is all.' });
+    const done = await until(service, id, 'completed');
+    const two = { role: 'tool', tool_call_id: 'c2', content: [{ type: 'text', text: 'two' }] };
+    expect(await service.messages(done.session_id)).toEqual([
+      user('Look.'),
+      calls(['c1', 'c2']),
+      two,
+      user('That is all.'),
+      { role: 'assistant', content: 'So be it.' },
+    ]);
+    expect(stub.bodies[1]?.messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'tool',
+      'user',
+    ]);
+  });
+
+  it('runs its subagents itself, and waits for the other calls beside them', async () => {
+    const both = {
+      content: null,
+      finish: 'tool_calls',
+      message: {
+        tool_calls: [
+          { id: 'c1', type: 'function', function: { name: 'scout', arguments: '{"input":"Scout."}' } },
+          { id: 'c2', type: 'function', function: { name: 'lookup', arguments: '{}' } },
+        ],
+      },
+    };
+    const replies = [both, { content: 'Scouted.' }, { content: 'Done.' }];
+    const stub = await startModelStub((_, index) => replies[index] ?? {});
+    const service = await startService(withModel(stub.url));
+    await service.agent('scout');
+    await service.agent('clerk', { ...LOOKUP, subagents: ['scout'] });
+    const id = await newTask(service, 'clerk', { input: 'Look.' });
+    const waiting = await until(service, id, 'waiting');
+    expect(waiting.tool_calls?.map((call) => call.id)).toEqual(['c2']);
+    await ask(service, 'POST', `/tasks/${id}/resume`, {
+      toolResults: [{ toolCallId: 'c2', content: 'two' }],
+    });
+    await until(service, id, 'completed');
+    const events = eventsOf((await service.call('GET', `/tasks/${id}/events`)).text);
+    expect(events.map(({ event }) => event)).toEqual([
+      'task-queued',
+      'task-running',
+      'message-completed',
+      'tool-called',
+      'tool-called',
+      'message-completed',
+      'task-waiting',
+      'task-queued',
+      'task-running',
+      'message-completed',
+      'task-completed',
+    ]);
+    expect(events[5]?.data).toEqual({ message: result('c1', 'Scouted.') });
+    expect(service.sql('SELECT count(*) AS n FROM messages')).toEqual([{ n: 7 }]);
+  });
+
   it('tells its events in order, from any point on, and ends when it rests', async () => {
     const replies = [calling('c1'), { content: 'Found.' }];
     const stub = await startModelStub((_, index) => ({ ...replies[index], delayMs: 100 }));

@@ -136,6 +136,30 @@ describe('tasks of a process that is killed', { timeout: 60_000 }, () => {
   });
 });
 
+describe('tasks of a process that is asked to stop', { timeout: 60_000 }, () => {
+  it('are interrupted at once, hold nothing, and those who follow are let go', async () => {
+    const stub = await startModelStub(
+      (_, index): StubReply => (index === 0 ? { hang: true } : { content: 'Ok.' }),
+    );
+    const variables = variablesFor(stub, { COMPACTION_LEASE_MS: '60000' });
+    const first = await startProcess(variables);
+    await ask(overHttp(first), 'PUT', '/agents/clerk', {});
+    const id = await newTask(overHttp(first), 'clerk', { input: 'Go.' });
+    while (stub.prompts.length === 0) await sleep(5);
+    const followed = events(first.url, id);
+    await sleep(100);
+    const started = performance.now();
+    expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(performance.now() - started).toBeLessThan(3_000);
+    expect((await followed).slice(0, 2).map(({ event }) => event)).toEqual(['task-queued', 'task-running']);
+    const service = overHttp(await startProcess(variables));
+    const { body } = await ask(service, 'GET', `/tasks/${id}`);
+    expect([body.status, body.error?.code]).toEqual(['interrupted', 'INTERRUPTED']);
+    const chat = { sessionId: body.session_id, message: 'Hello?' };
+    expect((await ask(service, 'POST', '/agents/clerk/chat', chat)).status).toBe(200);
+  });
+});
+
 describe('a task that waits while its session is compacted', { timeout: 60_000 }, () => {
   it('keeps its call as it was, and takes the result next to it (B136)', async () => {
     const stub = await startModelStub((prompt, index): StubReply => {
