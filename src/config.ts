@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
+import { POSTGRES_DEFAULTS, type PostgresSettings } from './db/postgres/settings.js';
 import { isLoopback } from './http/plugins/origin-guard.js';
 import { type EndpointConfig, isSameModel } from './llm/endpoint.js';
 import { endpointFaults } from './llm/endpoint-faults.js';
@@ -19,7 +20,20 @@ const AuthHeader = Type.Optional(Type.Enum(['bearer', 'api-key', 'none']));
 const Environment = Type.Object({
   HOST: Type.String({ default: '127.0.0.1', minLength: 1 }),
   PORT: Type.Integer({ default: 5050, minimum: 0, maximum: 65_535 }),
-  DATABASE_URL: Type.String({ default: 'file:./data/compactd.db', pattern: '^file:.+' }),
+  DATABASE_URL: Type.String({
+    default: 'file:./data/compactd.db',
+    pattern: '^(file:.+|postgres(ql)?://.+)',
+  }),
+  DATABASE_POOL_SIZE: Type.Integer({ default: POSTGRES_DEFAULTS.poolSize, minimum: 2, maximum: 1_000 }),
+  DATABASE_POOLER: Type.Enum(['none', 'transaction'], { default: 'none' }),
+  DATABASE_CONNECT_TIMEOUT_MS: ms(POSTGRES_DEFAULTS.connectTimeoutMs, 'until a connection is free'),
+  DATABASE_STATEMENT_TIMEOUT_MS: ms(POSTGRES_DEFAULTS.statementTimeoutMs, 'for one statement'),
+  DATABASE_LOCK_TIMEOUT_MS: ms(POSTGRES_DEFAULTS.lockTimeoutMs, 'for one lock'),
+  DATABASE_IDLE_TRANSACTION_TIMEOUT_MS: ms(
+    POSTGRES_DEFAULTS.idleTransactionTimeoutMs,
+    'how long a paused process may hold its locks',
+  ),
+  MIGRATE_ON_BOOT: Type.Enum(['true', 'false'], { default: 'false' }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
   AUTH: Type.Optional(Type.Enum(['none'])),
   ALLOWED_HOSTS: Type.String({ default: '' }),
@@ -79,6 +93,9 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl: string;
+  /** Of a PostgreSQL database; a SQLite file is always migrated. */
+  readonly migrateOnBoot: boolean;
+  readonly postgres: PostgresSettings;
   readonly logLevel: string;
   readonly allowedHosts: readonly string[];
   /** Folder with a file for each agent that is to be there from the start; null without one. */
@@ -134,6 +151,15 @@ export function loadConfig(variables: EnvironmentVariables): Config {
     host: env.HOST,
     port: env.PORT,
     databaseUrl: env.DATABASE_URL,
+    migrateOnBoot: env.MIGRATE_ON_BOOT === 'true',
+    postgres: {
+      poolSize: env.DATABASE_POOL_SIZE,
+      connectTimeoutMs: env.DATABASE_CONNECT_TIMEOUT_MS,
+      statementTimeoutMs: env.DATABASE_STATEMENT_TIMEOUT_MS,
+      lockTimeoutMs: env.DATABASE_LOCK_TIMEOUT_MS,
+      idleTransactionTimeoutMs: env.DATABASE_IDLE_TRANSACTION_TIMEOUT_MS,
+      transactionPooler: env.DATABASE_POOLER === 'transaction',
+    },
     logLevel: env.LOG_LEVEL,
     allowedHosts,
     agentsDir: env.AGENTS_DIR ?? null,

@@ -3,8 +3,10 @@ import { AgentFilesError, readAgentFiles } from './agents/agent-files.js';
 import { AgentService } from './agents/agent-service.js';
 import { buildApp } from './app.js';
 import { type Config, ConfigError } from './config.js';
+import { SchemaMismatch } from './db/migrations.js';
+import { openStore } from './db/open-store.js';
 import type { Store } from './db/store.js';
-import { openSqliteStore, sqlitePath } from './db/store.sqlite.js';
+import { AppError } from './errors.js';
 import { TENANT } from './http/tenant.js';
 import { STRICT_WIRE } from './llm/wire/options.js';
 import { createMainModel } from './main-model.js';
@@ -18,7 +20,10 @@ export async function createApp(config: Config, logger: FastifyBaseLogger): Prom
     await main?.close();
     await summarizers.close();
   };
-  const store = openSqliteStore(sqlitePath(config.databaseUrl));
+  const store = await open(config, logger).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
   try {
     if (config.agentsDir !== null) await defineAgents(config.agentsDir, store, logger);
     return await buildApp(
@@ -44,6 +49,16 @@ export async function createApp(config: Config, logger: FastifyBaseLogger): Prom
     await store.close();
     await close();
     throw error;
+  }
+}
+
+async function open(config: Config, logger: FastifyBaseLogger): Promise<Store> {
+  try {
+    return await openStore(config, (error) => logger.warn({ err: error }, 'a database connection was lost'));
+  } catch (error) {
+    // What an operator can mend, said without a stack.
+    const known = error instanceof SchemaMismatch || error instanceof AppError;
+    throw known ? new ConfigError(error.message, { cause: error }) : error;
   }
 }
 

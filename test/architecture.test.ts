@@ -28,7 +28,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   llm: ['llm'],
   tokens: ['tokens', 'compaction'],
   json: ['json'],
-  cli: ['cli', 'json', 'compaction', ''],
+  cli: ['cli', 'json', 'compaction', 'db', ''],
   doctor: ['doctor', 'cli', 'compaction', 'llm', 'summarizer', ''],
 };
 
@@ -41,7 +41,7 @@ const TOOLS = ['cli', 'doctor'];
 const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   http: [/^fastify/, /^@fastify\//, /^typebox/, /^openapi-types$/],
   agents: [/^typebox/],
-  db: [/^drizzle-orm/, /^better-sqlite3$/],
+  db: [/^drizzle-orm/, /^better-sqlite3$/, /^pg$/],
   llm: [/^undici$/, /^eventsource-parser/],
 };
 

@@ -13,6 +13,15 @@ describe('the configuration', () => {
       host: '127.0.0.1',
       port: 5050,
       databaseUrl: 'file:./data/compactd.db',
+      migrateOnBoot: false,
+      postgres: {
+        poolSize: 10,
+        connectTimeoutMs: 5_000,
+        statementTimeoutMs: 30_000,
+        lockTimeoutMs: 15_000,
+        idleTransactionTimeoutMs: 10_000,
+        transactionPooler: false,
+      },
       logLevel: 'info',
       allowedHosts: [],
       agentsDir: null,
@@ -65,8 +74,24 @@ describe('the configuration', () => {
     expect(() => loadConfig({ AUTH: 'some' })).toThrow(/AUTH/);
   });
 
-  it('refuses a database it does not know', () => {
-    expect(() => loadConfig({ DATABASE_URL: 'mysql://x' })).toThrow(/DATABASE_URL/);
+  it('takes a SQLite file or a PostgreSQL server, and refuses a database it does not know', () => {
+    for (const url of ['file:x.db', 'postgres://h/d', 'postgresql://u:p@h:1/d']) {
+      expect(loadConfig({ DATABASE_URL: url }).databaseUrl).toBe(url);
+    }
+    for (const url of ['mysql://x', 'postgres:x', 'x.db']) {
+      expect(() => loadConfig({ DATABASE_URL: url })).toThrow(/DATABASE_URL/);
+    }
+  });
+
+  it('knows poolers, and whether to migrate at the start', () => {
+    const { migrateOnBoot, postgres } = loadConfig({
+      MIGRATE_ON_BOOT: 'true',
+      DATABASE_POOLER: 'transaction',
+      DATABASE_POOL_SIZE: '3',
+    });
+    expect([migrateOnBoot, postgres.transactionPooler, postgres.poolSize]).toEqual([true, true, 3]);
+    expect(() => loadConfig({ MIGRATE_ON_BOOT: 'yes' })).toThrow(/MIGRATE_ON_BOOT/);
+    expect(() => loadConfig({ DATABASE_POOL_SIZE: '1' })).toThrow(/DATABASE_POOL_SIZE/);
   });
 
   const full = {

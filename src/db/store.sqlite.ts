@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { migrationsFolder } from './migrations.js';
 import { asDb, openReader, openWriter } from './sqlite/connection.js';
-import { migrate, migrationsFolder } from './sqlite/migrate.js';
+import { migrate } from './sqlite/migrate.js';
 import { SnapshotPool } from './sqlite/snapshot-pool.js';
 import { asStoreError, isUniqueViolation } from './sqlite/store-error.js';
 import { WriteQueue } from './sqlite/write-queue.js';
@@ -25,7 +26,7 @@ export function openSqliteStore(path: string): Store {
   mkdirSync(dirname(path), { recursive: true });
   const writer = openWriter(path);
   try {
-    migrate(writer, migrationsFolder());
+    migrate(writer, migrationsFolder('sqlite'));
   } catch (error) {
     writer.close();
     throw error;

@@ -13,8 +13,19 @@ export interface Db {
   readonly nowMs: SQL<number>;
   /** UTF-8 bytes of a text column, without reading the text itself. */
   byteLength(column: SQLWrapper): SQL<number>;
-  /** Aggregate: the texts of the rows, in the order they come, joined by commas, as UTF-8 bytes. */
-  joinedUtf8(column: SQLWrapper): SQL<Buffer | null>;
+  /** Aggregate: the texts of the rows, which come in the order of `order`, joined by commas, as UTF-8 bytes. */
+  joinedUtf8(column: SQLWrapper, order: SQLWrapper): SQL<Buffer | null>;
+  /**
+   * Marks a select as one whose rows this transaction is going to change, or must find as they are until its end:
+   * nobody else changes them, and what others change at the moment is waited for. Rows of several tables are locked
+   * in the order of the tables. Changes nothing where there is nothing to lock against: outside of `tx`, and where
+   * transactions run one after another.
+   */
+  locked<Query>(query: Query): Query;
+  /** As `locked`, but rows that others have locked are left out. */
+  lockedUnlessTaken<Query>(query: Query): Query;
+  /** Waits for every other transaction that has locked this name: for rules that no single row stands for. */
+  lock(name: string): Promise<void>;
 }
 
 /**
@@ -27,8 +38,12 @@ export interface Store {
   /** Runs `fn` on one consistent state: an old summary never meets new rows. */
   snapshot<T>(fn: (db: Db) => Promise<T>): Promise<T>;
   /**
-   * Runs `fn` in a writing transaction, one after another with all others, and resolves once its effects are
-   * on disk. Throws what `fn` throws, its writes undone; STORE_UNAVAILABLE when the database cannot be used.
+   * Runs `fn` in a writing transaction and resolves once its effects are on disk. Throws what `fn` throws, its writes
+   * undone; STORE_UNAVAILABLE when the database cannot be used.
+   *
+   * Where many processes write at once, other transactions run beside this one: what it reads in order to write it
+   * reads with `Db.locked`. When two wait for each other, one is undone and `fn` runs once more, so that all it
+   * changes outside of the database must be right when it is done again.
    */
   tx<T>(fn: (db: Db) => Promise<T>): Promise<T>;
   isUniqueViolation(error: unknown): boolean;

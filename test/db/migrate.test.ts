@@ -4,8 +4,9 @@ import Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate as drizzleMigrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { describe, expect, it } from 'vitest';
+import { migrationsFolder } from '../../src/db/migrations.js';
 import { openWriter } from '../../src/db/sqlite/connection.js';
-import { migrate, migrationsFolder } from '../../src/db/sqlite/migrate.js';
+import { migrate } from '../../src/db/sqlite/migrate.js';
 import { assistant, system, user } from '../support/messages.js';
 import { startModelStub } from '../support/model-stub.js';
 import { modelAt, startService, temporaryFolder } from '../support/service.js';
@@ -13,7 +14,7 @@ import { modelAt, startService, temporaryFolder } from '../support/service.js';
 /** A migrations folder that holds only the first migration. */
 function firstMigrationOnly(): string {
   const folder = join(temporaryFolder(), 'sqlite');
-  cpSync(migrationsFolder(), folder, { recursive: true });
+  cpSync(migrationsFolder('sqlite'), folder, { recursive: true });
   const journal = join(folder, 'meta/_journal.json');
   const content: { entries: unknown[] } = JSON.parse(readFileSync(journal, 'utf8'));
   writeFileSync(journal, JSON.stringify({ ...content, entries: content.entries.slice(0, 1) }));
@@ -55,8 +56,8 @@ describe('migrating at boot', () => {
   it('creates the tables without the compaction columns first, then adds them', () => {
     expect(columns(databaseOfFirstMigration())).toEqual([]);
     const connection = openWriter(join(temporaryFolder(), 'new.db'));
-    expect(migrate(connection, migrationsFolder())).toBe(3);
-    expect(migrate(connection, migrationsFolder())).toBe(0);
+    expect(migrate(connection, migrationsFolder('sqlite'))).toBe(3);
+    expect(migrate(connection, migrationsFolder('sqlite'))).toBe(0);
     connection.close();
   });
 
@@ -163,7 +164,7 @@ describe('migrating at boot', () => {
 
   it('keeps the children of a table that is rebuilt', () => {
     const folder = join(temporaryFolder(), 'sqlite');
-    cpSync(migrationsFolder(), folder, { recursive: true });
+    cpSync(migrationsFolder('sqlite'), folder, { recursive: true });
     const file = databaseOfFirstMigration();
     const rebuild = [
       'CREATE TABLE `__new_sessions` AS SELECT * FROM `sessions`;',
@@ -190,7 +191,7 @@ describe('migrating at boot', () => {
 
   it('leaves a database as it was when a migration fails, and refuses one of a newer release', () => {
     const folder = join(temporaryFolder(), 'sqlite');
-    cpSync(migrationsFolder(), folder, { recursive: true });
+    cpSync(migrationsFolder('sqlite'), folder, { recursive: true });
     writeFileSync(
       join(folder, '0001_session_compaction_columns.sql'),
       'ALTER TABLE sessions ADD x integer;--> statement-breakpoint\nnonsense;',
@@ -202,7 +203,7 @@ describe('migrating at boot', () => {
     expect(() => migrate(connection, folder)).toThrow(/syntax error/);
     expect(tableOf()).toEqual(before);
     connection.exec("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('future', 9999999999999)");
-    expect(() => migrate(connection, migrationsFolder())).toThrow(/newer version/);
+    expect(() => migrate(connection, migrationsFolder('sqlite'))).toThrow(/newer version/);
     connection.close();
   });
 });

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { eq, sql } from 'drizzle-orm';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { migrationsFolder } from '../../src/db/migrations.js';
 import { asDb, type Connection, openReader, openWriter } from '../../src/db/sqlite/connection.js';
-import { migrate, migrationsFolder } from '../../src/db/sqlite/migrate.js';
+import { migrate } from '../../src/db/sqlite/migrate.js';
 import { WriteQueue } from '../../src/db/sqlite/write-queue.js';
 import type { Db } from '../../src/db/store.js';
 import { temporaryFolder } from '../support/service.js';
@@ -11,7 +12,7 @@ import { temporaryFolder } from '../support/service.js';
 function openQueue() {
   const file = join(temporaryFolder(), 'queue.db');
   const connection = openWriter(file);
-  migrate(connection, migrationsFolder());
+  migrate(connection, migrationsFolder('sqlite'));
   const queue = new WriteQueue(connection, asDb(connection));
   const outside = openReader(file);
   onTestFinished(async () => {

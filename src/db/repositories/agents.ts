@@ -11,6 +11,14 @@ import type { AgentRow } from '../tables.js';
 
 const DELETED = 'null';
 
+/**
+ * Keeps others from defining or removing agents of the tenant until the end of the transaction: which agents may be
+ * there depends on all of them.
+ */
+export function lockAgents(db: Db, tenant: string): Promise<void> {
+  return db.lock(`agents of ${tenant}`);
+}
+
 const statements = perDb(({ orm, tables: { agents } }) => ({
   find: orm
     .select()
@@ -60,8 +68,9 @@ export async function existingAgents(db: Db, tenant: string, names: readonly str
  * By name, all agents whose definition may mention a word as JSON text, such as `"subagents"`: spares parsing the
  * others. The caller looks closer, `_` being any char to LIKE.
  */
-export function agentsMentioning(db: Db, tenant: string, word: string): Promise<AgentRow[]> {
+export async function agentsMentioning(db: Db, tenant: string, word: string): Promise<AgentRow[]> {
   const { agents } = db.tables;
+  await lockAgents(db, tenant);
   return db.orm
     .select()
     .from(agents)
@@ -85,6 +94,7 @@ export interface AgentFields {
 export async function upsertAgent(db: Db, fields: AgentFields, nowMs: number): Promise<AgentRow> {
   const { agents } = db.tables;
   const { tenant, name, definition, tickInMs } = fields;
+  await lockAgents(db, tenant);
   const file_hash = fields.fileHash ?? (await appliedFileHash(db, tenant, name));
   const dueAt = typeof tickInMs === 'number' ? sql`${db.nowMs} + ${tickInMs}` : null;
   const change = { definition, file_hash, updated_at: nowMs };

@@ -18,7 +18,7 @@ export interface KeyName {
   readonly key: string;
 }
 
-const statements = perDb(({ orm, nowMs, tables: { idempotency_keys: keys } }) => {
+const statements = perDb(({ orm, nowMs, tables: { idempotency_keys: keys }, lockedUnlessTaken }) => {
   const named = and(eq(keys.tenant, sql.placeholder('tenant')), eq(keys.key, sql.placeholder('key')));
   const held = and(named, eq(keys.owner, sql.placeholder('owner')), eq(keys.status, 'running'));
   const leaseEnd = sql`${nowMs} + ${sql.placeholder('leaseMs')}`;
@@ -78,12 +78,15 @@ const statements = perDb(({ orm, nowMs, tables: { idempotency_keys: keys } }) =>
       .where(
         inArray(
           keys.pk,
-          orm
-            .select({ pk: keys.pk })
-            .from(keys)
-            .where(lte(keys.expires_at, nowMs))
-            .orderBy(asc(keys.expires_at))
-            .limit(PURGED_AT_ONCE),
+          // Those that another transaction is taking away are no reason to wait.
+          lockedUnlessTaken(
+            orm
+              .select({ pk: keys.pk })
+              .from(keys)
+              .where(lte(keys.expires_at, nowMs))
+              .orderBy(asc(keys.expires_at))
+              .limit(PURGED_AT_ONCE),
+          ),
         ),
       )
       .prepare(),

@@ -22,7 +22,12 @@ const statements = perDb((db) => {
   // 1 takes system messages as well, 0 leaves them out.
   const wanted = and(range, or(sql`${sql.placeholder('system')} = 1`, isNotNull(messages.position)));
   const run = orm
-    .select({ body: messages.body, chars: messages.chars, text_bytes: messages.text_bytes })
+    .select({
+      seq: messages.seq,
+      body: messages.body,
+      chars: messages.chars,
+      text_bytes: messages.text_bytes,
+    })
     .from(messages)
     .where(wanted)
     .orderBy(asc(messages.seq))
@@ -53,7 +58,7 @@ const statements = perDb((db) => {
       .prepare(),
     joined: orm
       .select({
-        json: db.joinedUtf8(run.body),
+        json: db.joinedUtf8(run.body, run.seq),
         count: sql<number>`count(*)`,
         chars: sql<number>`coalesce(sum(${run.chars}), 0)`,
         textBytes: sql<number>`coalesce(sum(${run.text_bytes}), 0)`,

@@ -7,25 +7,28 @@ import type { SessionRow, Tables } from '../tables.js';
 
 export type NewSession = Tables['sessions']['$inferInsert'];
 
-const statements = perDb(({ orm, nowMs, tables: { sessions } }) => ({
-  find: orm
-    .select()
-    .from(sessions)
-    .where(and(eq(sessions.tenant, sql.placeholder('tenant')), eq(sessions.id, sql.placeholder('id'))))
-    .prepare(),
-  end: orm
-    .select({
-      pk: sessions.pk,
-      status: sessions.status,
-      message_count: sessions.message_count,
-      conversation_count: sessions.conversation_count,
-      total_chars: sessions.total_chars,
-      turn_position: sessions.turn_position,
-      turn_rest: sql<number>`coalesce(${sessions.turn_expires_at} - ${nowMs}, 0)`,
-    })
-    .from(sessions)
-    .where(and(eq(sessions.tenant, sql.placeholder('tenant')), eq(sessions.id, sql.placeholder('id'))))
-    .prepare(),
+/** A session that a transaction reads by one of these is locked until its end: counters and state go on from it. */
+const statements = perDb(({ orm, nowMs, tables: { sessions }, locked }) => ({
+  find: locked(
+    orm
+      .select()
+      .from(sessions)
+      .where(and(eq(sessions.tenant, sql.placeholder('tenant')), eq(sessions.id, sql.placeholder('id')))),
+  ).prepare(),
+  end: locked(
+    orm
+      .select({
+        pk: sessions.pk,
+        status: sessions.status,
+        message_count: sessions.message_count,
+        conversation_count: sessions.conversation_count,
+        total_chars: sessions.total_chars,
+        turn_position: sessions.turn_position,
+        turn_rest: sql<number>`coalesce(${sessions.turn_expires_at} - ${nowMs}, 0)`,
+      })
+      .from(sessions)
+      .where(and(eq(sessions.tenant, sql.placeholder('tenant')), eq(sessions.id, sql.placeholder('id')))),
+  ).prepare(),
   grow: orm
     .update(sessions)
     .set({
@@ -64,7 +67,7 @@ export async function findSessionEnd(db: Db, tenant: string, id: string): Promis
 /** By internal key: finds a session that another took the id of, or none once it is deleted. */
 export async function findSessionByPk(db: Db, pk: number): Promise<SessionRow | null> {
   const { sessions } = db.tables;
-  const [row] = await db.orm.select().from(sessions).where(eq(sessions.pk, pk));
+  const [row] = await db.locked(db.orm.select().from(sessions).where(eq(sessions.pk, pk)));
   return row ?? null;
 }
 

@@ -2,7 +2,10 @@ import { and, asc, desc, eq, getTableColumns, isNull, lt, lte, or, sql } from 'd
 import type { Db } from '../store.js';
 import type { Tables, TaskRow } from '../tables.js';
 
-/** Tasks as rows. Ids are resolved within a tenant; everything else goes by the internal key. */
+/**
+ * Tasks as rows. Ids are resolved within a tenant; everything else goes by the internal key. A single task that a
+ * transaction reads is locked until its end, after its session: as in every transaction that has to do with both.
+ */
 
 export type TaskStatus = TaskRow['status'];
 export type NewTask = Tables['tasks']['$inferInsert'];
@@ -19,12 +22,12 @@ export type TaskChange = Partial<
 
 export async function findTask(db: Db, tenant: string, id: string): Promise<FoundTask | null> {
   const { tasks } = db.tables;
-  const [row] = await withSession(db).where(and(eq(tasks.tenant, tenant), eq(tasks.id, id)));
+  const [row] = await db.locked(withSession(db).where(and(eq(tasks.tenant, tenant), eq(tasks.id, id))));
   return row ?? null;
 }
 
 export async function findTaskByPk(db: Db, pk: number): Promise<FoundTask | null> {
-  const [row] = await withSession(db).where(eq(db.tables.tasks.pk, pk));
+  const [row] = await db.locked(withSession(db).where(eq(db.tables.tasks.pk, pk)));
   return row ?? null;
 }
 
@@ -167,6 +170,6 @@ function withSession(db: Db) {
   const { tasks, sessions } = db.tables;
   return db.orm
     .select({ ...getTableColumns(tasks), session_id: sessions.id })
-    .from(tasks)
-    .innerJoin(sessions, eq(sessions.pk, tasks.session_pk));
+    .from(sessions)
+    .innerJoin(tasks, eq(sessions.pk, tasks.session_pk));
 }

@@ -38,10 +38,11 @@ export async function renewTurn(db: Db, sessionPk: number, owner: string, leaseM
 
 /** The session, if this owner's turn still runs on it: the fence of everything that a turn writes. */
 export async function sessionOfTurn(db: Db, sessionPk: number, owner: string): Promise<SessionRow | null> {
-  const [row] = await db.orm
+  const held = db.orm
     .select()
     .from(db.tables.sessions)
     .where(holdsTurn(db, sessionPk, owner));
+  const [row] = await db.locked(held);
   return row ?? null;
 }
 

@@ -68,5 +68,9 @@ export function asDb(connection: Connection): Db {
     nowMs: sql<number>`CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)`,
     byteLength: (column: SQLWrapper) => sql<number>`octet_length(${column})`,
     joinedUtf8: (column: SQLWrapper) => sql<Buffer | null>`CAST(group_concat(${column}, ',') AS BLOB)`,
+    // Writing transactions run one after another.
+    locked: (query) => query,
+    lockedUnlessTaken: (query) => query,
+    lock: async () => {},
   };
 }

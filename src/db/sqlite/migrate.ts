@@ -1,18 +1,17 @@
-import { fileURLToPath } from 'node:url';
-import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator';
+import { BOOKKEEPING, type Migration, missingMigrations, readMigrations } from '../migrations.js';
+import { backUp } from './backup.js';
 import { type Connection, withPatience } from './connection.js';
-
-const BOOKKEEPING = '__drizzle_migrations';
 
 /**
  * Brings the database to the newest schema, or throws and leaves it as it was. Own code around drizzle's
  * files, since its migrator applies only what is newer than the last applied one (a migration merged late is
- * skipped in silence), takes no lock, and lets a table rebuild cascade into the child rows.
+ * skipped in silence), takes no lock, and lets a table rebuild cascade into the child rows. A database that has
+ * something in it is copied beside itself first.
  *
  * @returns the number of migrations that were applied
  */
 export function migrate(connection: Connection, folder: string): number {
-  const migrations = readMigrationFiles({ migrationsFolder: folder });
+  const migrations = readMigrations(folder);
   // No effect inside a transaction, and with it on, DROP TABLE in a rebuild would delete the child rows.
   connection.pragma('foreign_keys = OFF');
   try {
@@ -36,19 +35,14 @@ export function migrate(connection: Connection, folder: string): number {
   }
 }
 
-function applyMissing(connection: Connection, migrations: readonly MigrationMeta[]): number {
+function applyMissing(connection: Connection, migrations: readonly Migration[]): number {
   connection.exec(
     `CREATE TABLE IF NOT EXISTS ${BOOKKEEPING} (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)`,
   );
-  const recorded = connection
-    .prepare<[], { hash: string; created_at: number }>(`SELECT hash, created_at FROM ${BOOKKEEPING}`)
-    .all();
-  const newest = Math.max(0, ...migrations.map((migration) => migration.folderMillis));
-  if (recorded.some((row) => Number(row.created_at) > newest)) {
-    throw new Error('the database was made by a newer version of compactd; start that version instead');
-  }
-  const known = new Set(recorded.map((row) => Number(row.created_at)));
-  const missing = migrations.filter((migration) => !known.has(migration.folderMillis));
+  const recorded = appliedTimes(connection);
+  const missing = missingMigrations(migrations, recorded);
+  const first = missing[0];
+  if (first !== undefined && recorded.length > 0) backUp(connection, first.tag);
   const record = connection.prepare(`INSERT INTO ${BOOKKEEPING} (hash, created_at) VALUES (?, ?)`);
   for (const migration of missing) {
     for (const statement of migration.sql) {
@@ -57,6 +51,16 @@ function applyMissing(connection: Connection, migrations: readonly MigrationMeta
     record.run(migration.hash, migration.folderMillis);
   }
   return missing.length;
+}
+
+/** Times of the making of the migrations that the database has had. */
+export function appliedTimes(connection: Connection): number[] {
+  const there = connection.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
+  if (there.get(BOOKKEEPING) === undefined) return [];
+  return connection
+    .prepare<[], { created_at: number }>(`SELECT created_at FROM ${BOOKKEEPING}`)
+    .all()
+    .map(({ created_at }) => Number(created_at));
 }
 
 /** Databases exist that got some of the compaction columns by hand: those are adopted, not added again. */
@@ -74,9 +78,4 @@ function addsColumnThatExists(connection: Connection, statement: string): boolea
 function repairAdoptedColumns(connection: Connection): void {
   connection.exec('UPDATE sessions SET compact_size = 0 WHERE compact_size IS NULL');
   connection.exec('UPDATE sessions SET compact_count = 50 WHERE compact_count IS NULL');
-}
-
-/** Where the generated migrations are; the same step up from `src/` and from the compiled `dist/`. */
-export function migrationsFolder(): string {
-  return fileURLToPath(new URL('../../../drizzle/sqlite', import.meta.url));
 }
