@@ -83,4 +83,5 @@ CREATE UNIQUE INDEX "tasks_tenant_id" ON "tasks" USING btree ("tenant","id");-->
 CREATE INDEX "tasks_tenant_pk" ON "tasks" USING btree ("tenant","pk");--> statement-breakpoint
 CREATE INDEX "tasks_tenant_agent_pk" ON "tasks" USING btree ("tenant","agent","pk");--> statement-breakpoint
 CREATE INDEX "tasks_session_pk" ON "tasks" USING btree ("session_pk","pk");--> statement-breakpoint
-CREATE INDEX "tasks_active" ON "tasks" USING btree ("status","pk") WHERE status IN ('queued', 'running');
+CREATE INDEX "tasks_active" ON "tasks" USING btree ("status","pk") WHERE status IN ('queued', 'running');--> statement-breakpoint
+CREATE INDEX "sessions_parent" ON "sessions" USING btree ("tenant","parent_session_id") WHERE parent_session_id IS NOT NULL;

@@ -83,4 +83,5 @@ ALTER TABLE `sessions` ADD `carried_position` integer;--> statement-breakpoint
 ALTER TABLE `sessions` ADD `auto_failures` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `sessions` ADD `auto_error` text;--> statement-breakpoint
 ALTER TABLE `sessions` ADD `token_excess` integer;--> statement-breakpoint
-ALTER TABLE `sessions` ADD `token_excess_revision` integer;
+ALTER TABLE `sessions` ADD `token_excess_revision` integer;--> statement-breakpoint
+CREATE INDEX `sessions_parent` ON `sessions` (`tenant`,`parent_session_id`) WHERE parent_session_id IS NOT NULL;

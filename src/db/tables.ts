@@ -61,6 +61,8 @@ export function defineTables(columns: typeof sqliteColumns) {
       uniqueIndex('sessions_tenant_id').on(t.tenant, t.id),
       index('sessions_tenant_pk').on(t.tenant, t.pk),
       index('sessions_tenant_agent_pk').on(t.tenant, t.agent, t.pk),
+      // Partial: only the sessions of subagents have a parent.
+      index('sessions_parent').on(t.tenant, t.parent_session_id).where(sql`parent_session_id IS NOT NULL`),
     ],
   );
 

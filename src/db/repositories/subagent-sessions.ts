@@ -2,8 +2,7 @@ import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm';
 import type { Db } from '../store.js';
 
 /**
- * Closes sessions of subagents whose turn did not come to an end, with its lease. Looks at all sessions of the
- * tenant: for what is rare.
+ * Closes sessions of subagents whose turn did not come to an end, with its lease.
  *
  * @param parents ids of the sessions that called them
  * @returns ids of what was closed
