@@ -25,7 +25,7 @@ export const ERROR_CATALOGUE = {
   AGENT_NOT_FOUND: entry(404, 'There is no such agent'),
   TASK_NOT_FOUND: entry(404, 'There is no such task'),
   SESSION_EXISTS: entry(409, 'A session with this id exists already'),
-  SESSION_CHANGED: entry(409, 'The session changed while it was being compacted', true),
+  SESSION_CHANGED: entry(409, 'The session changed in the meantime', true),
   SESSION_BUSY: entry(409, 'A turn runs on the session', true),
   NOTHING_TO_ANSWER: entry(409, 'The conversation ends with nothing that a model could answer'),
   TOOL_CALL_CLOSED: entry(409, 'The tool call does not wait for a result'),
@@ -76,6 +76,8 @@ export interface AppErrorOptions {
   /** Sent as `Retry-After`, in whole seconds. */
   readonly retryAfterSeconds?: number;
   readonly errors?: readonly FieldError[];
+  /** False where this one failure of a kind that passes will not pass. */
+  readonly retryable?: boolean;
   /** Further members of the problem document, such as `compaction`. */
   readonly extensions?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
@@ -98,7 +100,7 @@ export class AppError extends Error {
   }
 
   get retryable(): boolean {
-    return ERROR_CATALOGUE[this.code].retryable;
+    return this.options.retryable ?? ERROR_CATALOGUE[this.code].retryable;
   }
 }
 

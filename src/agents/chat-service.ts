@@ -112,7 +112,8 @@ export class ChatService {
       key === null ? { kind: 'fresh' } : await openClaim(db, key, start.owner, leaseMs, start.nowMs);
     if (claim.kind === 'answered') return claim;
     if (claim.kind === 'resumed' && claim.sessionPk !== null && claim.position !== null) {
-      return { kind: 'opened', turn: await resumeTurn(db, claim.sessionPk, claim.position, start) };
+      const { sessionPk, position } = claim;
+      return { kind: 'opened', turn: await resumeTurn(db, sessionPk, position, start, request.message) };
     }
     const session =
       request.sessionId === null

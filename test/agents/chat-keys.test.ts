@@ -115,6 +115,23 @@ describe('a chat with an Idempotency-Key', () => {
     expect(model.bodies).toHaveLength(1);
   });
 
+  it('that failed does not go on with the message of another request that stands in the same place', async () => {
+    const { service, model, say } = await startChat(inTurn(FAILS));
+    const { sessionId } = (await say({ message: 'One' }, 'k1')).body;
+    await service.call('POST', `/sessions/${sessionId}/reset`);
+    await say({ sessionId, message: 'Two' }, 'k2');
+    const refused = await say({ message: 'One' }, 'k1');
+    expect([refused.body.code, refused.body.retryable, refused.headers['x-should-retry']]).toEqual([
+      'SESSION_CHANGED',
+      false,
+      'false',
+    ]);
+    expect(model.bodies).toHaveLength(2);
+    expect(await service.messages(sessionId)).toEqual([user('Two')]);
+    expect((await say({ sessionId, message: 'Two' }, 'k2')).body.code).toBe('MODEL_UNAVAILABLE');
+    expect(model.bodies).toHaveLength(3);
+  });
+
   it('that failed stays with its session when that is deleted', async () => {
     const { service, model, say } = await startChat(inTurn(FAILS, FAILS, { content: 'Yes.' }));
     const { sessionId } = (await say({ message: 'One' }, 'k')).body;

@@ -3,6 +3,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { callerSignal } from '../../src/http/caller-signal.js';
 import { HEARTBEAT_MS, openSse } from '../../src/http/sse.js';
 import { type Chat, eventsOf, inTurn, startChat } from '../support/chat.js';
 import { assistant, user } from '../support/messages.js';
@@ -157,5 +158,40 @@ describe('an event stream with nothing to tell', () => {
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
     const text = await (await fetch(url)).text();
     expect(text).toMatch(/^(: \n\n){4,8}id: 7\nevent: late\ndata: 1\n\n$/);
+  });
+
+  it('has its headers sent before there is anything in it', async () => {
+    const app = Fastify();
+    onTestFinished(() => app.close());
+    app.get('/', async (_, reply) => {
+      const stream = openSse(reply);
+      await sleep(500);
+      stream.end();
+      return reply;
+    });
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    const at = performance.now();
+    const response = await fetch(url);
+    expect(performance.now() - at).toBeLessThan(400);
+    expect(await response.text()).toBe('');
+  });
+});
+
+describe('the signal of a caller', () => {
+  it('has fired for one that went away before anybody looked', async () => {
+    const app = Fastify();
+    onTestFinished(() => app.close());
+    const seen = new Promise<boolean>((resolve) => {
+      app.post('/', async (_, reply) => {
+        while (!reply.raw.destroyed) await sleep(5);
+        resolve(callerSignal(reply).aborted);
+      });
+    });
+    const sent = request(await app.listen({ port: 0, host: '127.0.0.1' }), { method: 'POST' });
+    sent.on('error', () => {});
+    sent.end();
+    await sleep(100);
+    sent.destroy();
+    expect(await seen).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { effectiveSize } from '../../compaction/context.js';
-import { messageAt } from '../../db/repositories/messages.js';
+import { messageAt, messageWithBody } from '../../db/repositories/messages.js';
 import { findSession, findSessionByPk } from '../../db/repositories/sessions.js';
 import { holdingTask } from '../../db/repositories/tasks.js';
 import { openTurnAt, takeTurn, turnRest } from '../../db/repositories/turn-leases.js';
@@ -7,7 +7,7 @@ import type { Db } from '../../db/store.js';
 import type { SessionRow } from '../../db/tables.js';
 import { AppError, sessionBusy } from '../../errors.js';
 import { appendTo, type IncomingMessage, toIncoming } from '../../sessions/append.js';
-import { checkResults, type TurnInput, toolMessage, userMessage } from './input.js';
+import { checkResults, type TurnContent, type TurnInput, toolMessage, userMessage } from './input.js';
 import { outstandingCalls } from './outstanding-calls.js';
 
 /** A turn that holds its session: everything it writes is fenced by `owner`. */
@@ -66,6 +66,7 @@ export async function beginTurn(
 /**
  * Goes on with a turn whose request has stored its message before and failed since.
  *
+ * @param message what should stand at the position, where another one may be after a reset; null takes any
  * @throws AppError SESSION_NOT_FOUND, SESSION_CLOSED, SESSION_BUSY; SESSION_CHANGED when another message came since
  */
 export async function resumeTurn(
@@ -73,10 +74,16 @@ export async function resumeTurn(
   sessionPk: number,
   position: number,
   start: TurnStart,
+  message: TurnContent | null = null,
 ): Promise<OpenTurn> {
   const session = await locked(db, sessionPk, start);
-  if (session.turn_position !== position) {
-    throw new AppError('SESSION_CHANGED', 'The session went on without the message that was stored for this');
+  const isThere =
+    session.turn_position === position &&
+    (message === null ||
+      (await messageWithBody(db, sessionPk, position))?.body === toIncoming(userMessage(message)).json);
+  if (!isThere) {
+    const detail = 'The session went on without the message that was stored for this';
+    throw new AppError('SESSION_CHANGED', detail, { retryable: false });
   }
   return marked(db, session, position, start);
 }
