@@ -40,11 +40,23 @@ const databases = new Map<string, Promise<string>>();
 export function databaseOf(file: string): Promise<string> {
   let database = databases.get(file);
   if (database === undefined) {
-    const name = `file_${createHash('sha256').update(file).digest('hex').slice(0, 24)}`;
-    database = createDatabase(name, 'migrated');
+    database = createDatabase(nameOf(file), 'migrated');
     databases.set(file, database);
   }
   return database;
+}
+
+/** Drops what stands for the SQLite files of a folder. */
+export async function dropDatabasesIn(folder: string): Promise<void> {
+  for (const file of databases.keys()) {
+    if (!file.startsWith(folder)) continue;
+    databases.delete(file);
+    await administer(`DROP DATABASE IF EXISTS ${nameOf(file)} WITH (FORCE)`);
+  }
+}
+
+function nameOf(file: string): string {
+  return `file_${createHash('sha256').update(file).digest('hex').slice(0, 24)}`;
 }
 
 async function createDatabase(name: string, state: 'migrated' | 'empty'): Promise<string> {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { AnyBody } from './service.js';
+import { onTestedStore } from './tested-store.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -25,7 +26,7 @@ export interface ServiceProcess {
 export async function startProcess(variables: Record<string, string>): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ['dist/server.js'], {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...variables },
+    env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...(await onTestedStore(variables)) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => {

@@ -1,13 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { pino } from 'pino';
 import { afterAll, onTestFinished } from 'vitest';
 import type { ChatMessage } from '../../src/compaction/measure.js';
 import { type EnvironmentVariables, loadConfig } from '../../src/config.js';
 import { createApp } from '../../src/create-app.js';
+import { dropDatabasesIn } from './postgres.js';
+import { postgresSql, sqliteSql } from './sql.js';
+import { databaseUrlOf, onTestedStore } from './tested-store.js';
 
 export interface Answer<Body> {
   readonly status: number;
@@ -92,6 +94,7 @@ export interface AnyBody extends SessionBody {
 
 export interface TestService {
   readonly app: FastifyInstance;
+  /** The SQLite file, or what stands for a database of the server: `startService({}, file)` opens it again. */
   readonly file: string;
   /** Sends a request without a socket; a string or Buffer as `body` goes out as it is, under a JSON type. */
   call(
@@ -117,8 +120,13 @@ export interface TestService {
 /** A temporary folder that is removed when the test has passed or failed. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'compactd-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   return folder;
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true });
+  await dropDatabasesIn(folder);
 }
 
 /** Variables that point the service at a stubbed model; retries and window discovery are off unless set. */
@@ -132,7 +140,7 @@ export function modelAt(url: string, variables: EnvironmentVariables = {}): Envi
   };
 }
 
-/** The service as production builds it, on a real SQLite file, without a socket; closes with the test. */
+/** The service as production builds it, on a real database, without a socket; closes with the test. */
 export async function startService(
   variables: EnvironmentVariables = {},
   file?: string,
@@ -148,7 +156,7 @@ export function sharedService(variables: EnvironmentVariables = {}): () => Promi
   let service: Promise<TestService> | undefined;
   afterAll(async () => {
     await (await service)?.close();
-    rmSync(folder, { recursive: true, force: true });
+    await removeFolder(folder);
   });
   return () => {
     service ??= openService(variables, join(folder, 'compactd.db'));
@@ -157,7 +165,9 @@ export function sharedService(variables: EnvironmentVariables = {}): () => Promi
 }
 
 async function openService(variables: EnvironmentVariables, path: string): Promise<TestService> {
-  const config = loadConfig({ DATABASE_URL: `file:${path}`, SHUTDOWN_GRACE_MS: '0', ...variables });
+  const databaseUrl = await databaseUrlOf(path);
+  const given = await onTestedStore({ DATABASE_URL: databaseUrl, SHUTDOWN_GRACE_MS: '0', ...variables });
+  const config = loadConfig(given);
   const app = await createApp(config, pino({ level: 'silent' }));
 
   const call: TestService['call'] = async (method, url, body, headers = {}) => {
@@ -212,17 +222,10 @@ async function openService(variables: EnvironmentVariables, path: string): Promi
         url = `/sessions/${id}/messages?limit=200&cursor=${body.next_cursor}`;
       }
     },
-    sql(statement, ...params) {
-      const connection = new Database(path);
-      try {
-        const prepared = connection.prepare(statement);
-        if (prepared.reader) return prepared.all(...params);
-        prepared.run(...params);
-        return [];
-      } finally {
-        connection.close();
-      }
-    },
+    sql: (statement, ...params) =>
+      databaseUrl.startsWith('file:')
+        ? sqliteSql(path, statement, params)
+        : postgresSql(databaseUrl, statement, params),
     close: async () => {
       await app.close();
     },

@@ -1,0 +1,23 @@
+import { describe } from 'vitest';
+import { databaseOf } from './postgres.js';
+
+/** The store that services under test run on: `STORE=postgres npx vitest run test/e2e`. */
+export const TESTED_STORE: 'sqlite' | 'postgres' =
+  process.env['STORE'] === 'postgres' ? 'postgres' : 'sqlite';
+
+/** For what only a SQLite file has: its sizes, its locks, its query plans. */
+export const describeOnSqlite = describe.runIf(TESTED_STORE === 'sqlite');
+
+/** Where data that tests know by the name of a SQLite file is, as DATABASE_URL says it. */
+export async function databaseUrlOf(file: string): Promise<string> {
+  return TESTED_STORE === 'sqlite' ? `file:${file}` : databaseOf(file);
+}
+
+/** Variables of a service whose DATABASE_URL may name a SQLite file, for the store that is tested. */
+export async function onTestedStore<Variables extends Readonly<Record<string, string | undefined>>>(
+  variables: Variables,
+): Promise<Variables> {
+  const url = variables['DATABASE_URL'];
+  if (TESTED_STORE === 'sqlite' || !url?.startsWith('file:')) return variables;
+  return { ...variables, DATABASE_URL: await databaseOf(url.slice('file:'.length)) };
+}
