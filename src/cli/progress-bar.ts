@@ -26,16 +26,23 @@ export interface Progress {
   end(): void;
 }
 
-/** Shows how far the work is: a bar that redraws itself on a terminal, otherwise a line every five seconds. */
+/** Shows how far an import is. */
 export function showProgress(stream: ProgressStream, state: () => ProgressState): Progress {
+  return showText(stream, (bar) => progressText(state(), bar));
+}
+
+/**
+ * Shows how far some work is: a text with a bar that redraws itself on a terminal, otherwise a line every five
+ * seconds.
+ */
+export function showText(stream: ProgressStream, text: (bar: boolean) => string): Progress {
   const terminal = stream.isTTY === true;
   const clear = () => {
     if (terminal) stream.write('\r\u001b[K');
   };
   const draw = () => {
-    if (terminal)
-      stream.write(`\r\u001b[K${progressText(state(), true).slice(0, (stream.columns ?? 80) - 1)}`);
-    else stream.write(`${progressText(state(), false)}\n`);
+    if (terminal) stream.write(`\r\u001b[K${text(true).slice(0, (stream.columns ?? 80) - 1)}`);
+    else stream.write(`${text(false)}\n`);
   };
   const timer = setInterval(draw, terminal ? REDRAW_MS : REPORT_MS);
   timer.unref();
@@ -56,8 +63,12 @@ export function progressText({ bytes, totalBytes, sessions, messages }: Progress
   if (totalBytes === null || totalBytes === 0) return `${megabytes(bytes)}  ${counts}`;
   // A file that grows while it is read has more than all of its bytes.
   const share = Math.min(1, bytes / totalBytes);
+  return `${shareText(share, bar)}  ${megabytes(bytes)} of ${megabytes(totalBytes)}  ${counts}`;
+}
+
+/** `[############------------]  50%`, or ` 50%` without a bar. */
+export function shareText(share: number, bar: boolean): string {
   const done = Math.round(share * BAR_WIDTH);
   const drawn = bar ? `[${'#'.repeat(done)}${'-'.repeat(BAR_WIDTH - done)}] ` : '';
-  const percent = `${Math.floor(share * 100)}%`.padStart(4);
-  return `${drawn}${percent}  ${megabytes(bytes)} of ${megabytes(totalBytes)}  ${counts}`;
+  return `${drawn}${`${Math.floor(share * 100)}%`.padStart(4)}`;
 }
