@@ -8,7 +8,7 @@ export interface PageLimits {
   readonly bytes: number;
 }
 
-export const PAGE_LIMITS: PageLimits = { rows: 2_000, bytes: 4_000_000 };
+export const PAGE_LIMITS: PageLimits = { rows: 2_000, bytes: 2_000_000 };
 
 export interface Page {
   /** At least one. */
