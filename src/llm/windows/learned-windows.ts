@@ -16,10 +16,15 @@ import type { ToldSizes } from './told-window.js';
 export class LearnedWindows {
   readonly #lessons = new Map<string, Lesson>();
   readonly #maxModels: number;
+  readonly #now: () => number;
 
-  /** @param maxModels models remembered; callers may name any, and the one that taught nothing longest is forgotten */
-  constructor(maxModels: number) {
+  /**
+   * @param maxModels models remembered; callers may name any, and the one that taught nothing longest is forgotten
+   * @param now the time in ms, by which refusals grow old
+   */
+  constructor(maxModels: number, now: () => number = () => performance.now()) {
     this.#maxModels = maxModels;
+    this.#now = now;
   }
 
   windowOf(model: string): number | null {
@@ -29,7 +34,7 @@ export class LearnedWindows {
   /** @param searching whether a refusal may be risked to find a larger size */
   promptSizes(model: string, searching: boolean): PromptSizes {
     const lesson = this.#lessons.get(model);
-    return lesson === undefined ? NOTHING_LEARNED : promptSizes(lesson, searching);
+    return lesson === undefined ? NOTHING_LEARNED : promptSizes(lesson, searching, this.#now());
   }
 
   /** A request of this size was answered. */
@@ -40,7 +45,9 @@ export class LearnedWindows {
 
   /** A request of this size was refused as too large, with these numbers. */
   refused(model: string, size: number, told: ToldSizes): void {
-    if (isSize(size)) this.#remember(model, afterRefusal(this.#lessons.get(model), Math.floor(size), told));
+    if (!isSize(size)) return;
+    const known = this.#lessons.get(model);
+    this.#remember(model, afterRefusal(known, Math.floor(size), told, this.#now()));
   }
 
   #remember(model: string, lesson: Lesson): void {

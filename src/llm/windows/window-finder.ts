@@ -44,7 +44,7 @@ export interface WindowFinderOptions {
   readonly probeLimitMs?: number;
   /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked for: `process.env` by default. */
   readonly environment?: ProxyEnvironment;
-  /** For tests: the time in ms, by which results grow old. */
+  /** For tests: the time in ms, by which results and refusals grow old. */
   readonly now?: () => number;
 }
 
@@ -56,7 +56,7 @@ export function createWindowFinder(
   const { probeLimitMs = PROBE_LIMIT_MS, now = () => performance.now() } = options;
   const { probe, urls } = createEndpointProbe(endpoint, options.environment);
   const closing = new AbortController();
-  const learned = new LearnedWindows(MAX_MODELS);
+  const learned = new LearnedWindows(MAX_MODELS, now);
   const served = new SharedResults<FoundWindow | null>(
     (model) => servedWindow({ probe, urls, model }, probeLimitMs, closing.signal),
     {

@@ -76,7 +76,7 @@ describe('a learned window', () => {
       all.accepted('m', 12_000);
     });
     expect(windows.windowOf('m')).toBe(12_000);
-    expect(windows.promptSizes('m', false)).toEqual({ next: 12_000, below: Number.POSITIVE_INFINITY });
+    expect(windows.promptSizes('m', false)).toEqual({ next: 24_000, below: Number.POSITIVE_INFINITY });
   });
 
   it('ends with a refusal of its size or less, and is learned anew below that', () => {
@@ -121,7 +121,7 @@ describe('the next prompt', () => {
     const windows = taught((all) => all.refused('m', 10_000, told(2_048, null)));
     expect(windows.promptSizes('m', true)).toEqual({ next: 1_843, below: 10_000 });
     windows.accepted('m', 1_800);
-    expect(next(windows)).toBe(1_800);
+    expect(next(windows)).toBe(3_600);
     expect(next(windows, true)).toBe(Math.floor(Math.sqrt(1_800 * 10_000)));
   });
 
@@ -130,7 +130,7 @@ describe('the next prompt', () => {
       all.refused('m', 10_000, told(1_000, 10_000));
       all.accepted('m', 3_000);
     });
-    expect(windows.promptSizes('m', false)).toEqual({ next: 3_000, below: 10_000 });
+    expect(windows.promptSizes('m', false)).toEqual({ next: 5_477, below: 10_000 });
     const low = taught((all) => {
       all.refused('m', 10_000, told(8_000, 10_000));
       all.refused('m', 7_000, NO_NUMBERS);
@@ -150,5 +150,53 @@ describe('the next prompt', () => {
     expect(tried.length).toBeLessThanOrEqual(5);
     expect(next(windows)).toBeGreaterThan(60_000 / 1.15);
     expect(next(windows)).toBeLessThanOrEqual(60_000);
+  });
+});
+
+describe('a refusal that was a mistake', () => {
+  it('with a window below what is accepted then says nothing more', () => {
+    const windows = taught((all) => all.refused('m', 19_000, told(50, 20_000)));
+    windows.accepted('m', 400);
+    expect(windows.promptSizes('m', false)).toEqual({ next: 19_000, below: 19_000 });
+  });
+
+  it('does not stop growth where a size was accepted beside a window that was named', () => {
+    const windows = taught((all) => {
+      all.refused('m', 20_000, told(1_000, null));
+      all.accepted('m', 900);
+      all.accepted('m', 2_000);
+    });
+    expect([windows.windowOf('m'), next(windows)]).toEqual([2_000, 4_000]);
+  });
+
+  it('names a window that paces 20 calls at most; after a true one the next refusal ends it', () => {
+    const windows = taught((all) => all.refused('m', 20_000, told(2_000, 20_000)));
+    const sizes = Array.from({ length: 21 }, () => {
+      const size = next(windows);
+      windows.accepted('m', Math.min(size, 1_700));
+      return size;
+    });
+    expect(new Set(sizes.slice(0, 20))).toEqual(new Set([1_800]));
+    expect(sizes[20]).toBe(3_400);
+    windows.refused('m', 3_400, told(2_000, 3_400));
+    for (let i = 0; i < 60; i += 1) windows.accepted('m', 1_800);
+    expect([next(windows), windows.windowOf('m')]).toEqual([1_800, 1_800]);
+  });
+
+  it('is doubted after ten minutes, at the cost of one refusal where it was none', () => {
+    let now = 0;
+    const windows = new LearnedWindows(10, () => now);
+    windows.refused('m', 10_000, NO_NUMBERS);
+    windows.accepted('m', 9_000);
+    expect(next(windows, true)).toBe(9_000);
+    now = 10 * 60_000 - 1;
+    expect(next(windows, true)).toBe(9_000);
+    now += 1;
+    expect(windows.promptSizes('m', false)).toEqual({ next: 18_000, below: Number.POSITIVE_INFINITY });
+    windows.refused('m', 18_000, NO_NUMBERS);
+    expect(windows.promptSizes('m', true)).toEqual({ next: 9_000, below: 10_000 });
+    now += 10 * 60_000;
+    windows.accepted('m', 18_000);
+    expect(next(windows)).toBe(36_000);
   });
 });
