@@ -5,6 +5,7 @@ import { isLoopback } from './http/plugins/origin-guard.js';
 import { type EndpointConfig, isSameModel } from './llm/endpoint.js';
 import { endpointFaults } from './llm/endpoint-faults.js';
 import { extraBodyIn, extraHeadersIn } from './llm/extra-settings.js';
+import { needsProxies, proxyFaults } from './llm/proxies.js';
 
 /**
  * The environment, parsed once. Every variable is here, with its default and its range; `.env.example` lists
@@ -137,6 +138,9 @@ export function loadConfig(variables: EnvironmentVariables): Config {
     .filter((host) => host !== '');
   const main = mainEndpoint(env);
   const compact = compactEndpoint(env);
+  const proxied = [main, compact].some((endpoint) => endpoint !== null && needsProxies(endpoint.baseUrl));
+  const proxyProblems = proxied ? proxyFaults(variables) : [];
+  if (proxyProblems.length > 0) throw invalid(proxyProblems);
   const warnings: string[] = [];
   if (compact === null && (env.OPENAI_BASE_URL !== undefined || env.COMPACT_BASE_URL !== undefined)) {
     warnings.push('A base URL is set but no model: set MAIN_MODEL or COMPACT_MODEL to use it');

@@ -14,6 +14,11 @@ export type Judgement =
   | { readonly verdict: 'truncated' }
   | { readonly verdict: 'too_long'; readonly chars: number };
 
+/**
+ * Longest reply that is looked at as a whole, in chars: with the thinking in it twice the longest summary that can be
+ * configured. Cleaning one that is longer would hold up everything else for nothing.
+ */
+const LONGEST_REPLY = 2_000_000;
 const CUT_REASONS = new Set(['length', 'max_tokens', 'model_context_window_exceeded']);
 
 /** @param allows whether a summary is short enough; the limit itself is the caller's */
@@ -24,6 +29,9 @@ export function judgeReply(reply: Completion, allows: (summary: string) => boole
     return { verdict: 'refused', reason: 'the content filter stopped it' };
   if (reply.toolCalls.length > 0 || reply.finishReason === 'tool_calls') return { verdict: 'empty' };
   if (reply.finishReason !== null && CUT_REASONS.has(reply.finishReason)) return { verdict: 'truncated' };
+  if (reply.text.length > LONGEST_REPLY) {
+    return isBlank(reply.text) ? { verdict: 'empty' } : { verdict: 'too_long', chars: reply.text.length };
+  }
   const summary = cleanSummary(reply.text);
   if (isBlank(summary) || isPrompt(summary)) return { verdict: 'empty' };
   return allows(summary) ? { verdict: 'accepted', summary } : { verdict: 'too_long', chars: summary.length };
@@ -31,7 +39,7 @@ export function judgeReply(reply: Completion, allows: (summary: string) => boole
 
 /** Nothing that a reader would see: white space and invisible format characters only. */
 function isBlank(text: string): boolean {
-  return /^[\s\p{Cf}\p{Cc}]*$/u.test(text);
+  return !/[^\s\p{Cf}\p{Cc}]/u.test(text);
 }
 
 /** The reply without its wrapping: thinking, an enclosing code fence, outer white space, U+0000. */
@@ -52,13 +60,13 @@ function withoutFence(text: string): string {
 
 /** Line of the fence that closes the first one: the last line, or past it if none does; null if an earlier one. */
 function enclosingFenceEnd(lines: readonly string[], marks: string): number | null {
-  const mark = marks.charAt(0);
+  const fence = marks.startsWith('`') ? /^`{3,}/ : /^~{3,}/;
   let nested = 0;
   for (let i = 1; i < lines.length; i += 1) {
-    const run = new RegExp(`^\\${mark}{3,}`).exec(lines[i]?.trim() ?? '')?.[0];
+    const line = lines[i]?.trim() ?? '';
+    const run = fence.exec(line)?.[0];
     if (run === undefined) continue;
-    const bare = lines[i]?.trim() === run;
-    if (!bare) nested += 1;
+    if (line !== run) nested += 1;
     else if (nested > 0) nested -= 1;
     else if (run.length >= marks.length) return i === lines.length - 1 ? i : null;
   }

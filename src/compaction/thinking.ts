@@ -1,5 +1,7 @@
-/** Code in a text: fenced blocks and spans. The tags in it are talked about; they open and close nothing. */
-const CODE = /^(`{3,}|~{3,})[^\n]*\n[\s\S]*?^\1[^\n]*$|`[^`\n]+`/gm;
+import { withoutCode } from './code-blanks.js';
+
+/** Without any there is nothing to look for. */
+const ANY_TAG = /<\/?(?:think|thinking)>/i;
 
 interface Tag {
   readonly closes: boolean;
@@ -10,9 +12,10 @@ interface Tag {
 /**
  * The reply without the think block that opens it; a block that never closes leaves nothing. Where the opening tag
  * was in the prompt, the reply begins inside the block: what stands before a closing tag that ends its line is
- * thinking too, unless it is quoted. Other tags are text.
+ * thinking too, unless it is quoted. Other tags are text. Tags in code are talked about; they open and close nothing.
  */
 export function withoutThinking(text: string): string {
+  if (!ANY_TAG.test(text)) return text;
   const open = /^\s*<(think|thinking)>/i.exec(text);
   if (open?.[1] !== undefined) {
     const [start, name] = [open[0].length, open[1]];
@@ -50,9 +53,4 @@ function tagsIn(text: string, start: number, name: string): readonly Tag[] {
   return [...text.matchAll(new RegExp(`<(/?)${name}>`, 'gi'))]
     .filter(({ index }) => index >= start)
     .map(({ index, 0: tag, 1: slash }) => ({ closes: slash === '/', end: index + tag.length }));
-}
-
-/** The same text, index by index, with blanks in place of code. */
-function withoutCode(text: string): string {
-  return text.replace(CODE, (code) => code.replace(/[^\n]/g, ' '));
 }

@@ -1,16 +1,31 @@
 /** Header names are tokens, and values hold no line breaks: anything else could smuggle in a second header. */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** The connection's own, and those that decide how bodies are read: another value would break every request. */
+/**
+ * The connection's own, and those that decide how the bodies of request and answer are framed, checked and read: any
+ * other value would break every request.
+ */
 const OWN_HEADERS: readonly string[] = [
   'accept-encoding',
   'connection',
+  'content-digest',
+  'content-encoding',
   'content-length',
+  'content-md5',
+  'content-range',
+  'content-transfer-encoding',
   'content-type',
+  'digest',
   'expect',
   'host',
+  'http2-settings',
   'keep-alive',
   'proxy-authorization',
+  'proxy-connection',
+  'range',
+  'repr-digest',
+  'te',
+  'trailer',
   'transfer-encoding',
   'upgrade',
 ];

@@ -21,19 +21,25 @@ export class ReplyAccumulator {
   #usage: Usage = NO_USAGE;
   #choiceSeen = false;
 
-  /** Takes one JSON document. True when it brought a part of the reply: that is what counts as life. */
+  /**
+   * Takes one JSON document. True when it brought a part of the reply: text, reasoning, a refusal, a piece of a tool
+   * call, or the first finish reason. That is what counts as life. Gateways send empty deltas and usage for as long
+   * as they like while no model is at work behind them.
+   */
   add(document: unknown): boolean {
-    const usage = usageIn(document);
-    this.#usage = latest(this.#usage, usage);
+    this.#usage = latest(this.#usage, usageIn(document));
     this.#model = nonBlank(member(document, 'model')) ?? this.#model;
     const choice = firstChoice(document);
-    if (choice === null) return usage.inputTokens !== null || usage.outputTokens !== null;
+    if (choice === null) return false;
     this.#choiceSeen = true;
-    this.#finishReason = nonBlank(member(choice, 'finish_reason')) ?? this.#finishReason;
+    const finishReason = nonBlank(member(choice, 'finish_reason'));
+    const finishes = finishReason !== null && this.#finishReason === null;
+    this.#finishReason = finishReason ?? this.#finishReason;
     const delta = member(choice, 'delta');
+    const part = isRecord(delta) ? delta : member(choice, 'message');
     if (isRecord(delta)) this.#addPart(delta, false);
-    else this.#addMessage(member(choice, 'message'));
-    return true;
+    else this.#addMessage(part);
+    return finishes || bringsSomething(part);
   }
 
   get usage(): Usage {
@@ -96,6 +102,36 @@ const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text', 't
 function reasoningIn(part: Readonly<Record<string, unknown>>): string {
   const texts = REASONING_FIELDS.map((field) => part[field]).filter((text) => typeof text === 'string');
   return texts.find((text) => text !== '') ?? '';
+}
+
+/** Where a part holds what the model makes; the last two are reasoning that cannot be read, but is made. */
+const MADE_FIELDS = [
+  'content',
+  'refusal',
+  'tool_calls',
+  'function_call',
+  'audio',
+  ...REASONING_FIELDS,
+  'reasoning_details',
+  'thinking_blocks',
+];
+/** Members of the pieces of a list that say which piece it is. */
+const LABELS: readonly string[] = ['type', 'index', 'id', 'role', 'format'];
+/** Deeper than any vendor's pieces are. */
+const MAX_DEPTH = 6;
+
+function bringsSomething(part: unknown): boolean {
+  return MADE_FIELDS.some((field) => holdsText(member(part, field), 0));
+}
+
+function holdsText(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return value !== '';
+  if (depth > MAX_DEPTH) return false;
+  if (Array.isArray(value)) return value.some((entry) => holdsText(entry, depth + 1));
+  return (
+    isRecord(value) &&
+    Object.entries(value).some(([name, inner]) => !LABELS.includes(name) && holdsText(inner, depth + 1))
+  );
 }
 
 /** The choice with index 0, or the first one where choices carry no index. */

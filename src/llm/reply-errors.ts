@@ -9,6 +9,9 @@ const FAILED_FINISH: readonly string[] = [
   'model_context_window_exceeded',
 ];
 
+/** Deeper than any vendor's errors are. */
+const MAX_DEPTH = 6;
+
 /**
  * The error that a JSON document of an answer with status 200 holds, as a document for `readErrorDocument`; null
  * when it holds none. Gateways have sent the 200 by the time the model fails, so the failure is in the body.
@@ -34,9 +37,10 @@ function bareMessage(document: Readonly<Record<string, unknown>>): unknown {
   return said ? document : null;
 }
 
-/** `null`, `false`, `""` and `{}` in an error field mean that there is none. */
-function isMeant(error: unknown): boolean {
-  if (isRecord(error)) return Object.keys(error).length > 0;
-  if (Array.isArray(error)) return error.length > 0;
-  return error === true || typeof error === 'number' || nonBlank(error) !== null;
+/** `null`, `false`, `0`, `""` and `{}` in an error field mean that there is none, and so does what holds only these. */
+function isMeant(error: unknown, depth = 0): boolean {
+  if (depth > MAX_DEPTH) return true;
+  if (Array.isArray(error)) return error.some((entry) => isMeant(entry, depth + 1));
+  if (isRecord(error)) return Object.values(error).some((value) => isMeant(value, depth + 1));
+  return error === true || (typeof error === 'number' && error !== 0) || nonBlank(error) !== null;
 }

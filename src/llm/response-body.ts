@@ -1,27 +1,30 @@
-import { pipeline, type Readable } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Readable } from 'node:stream';
+import { type Compression, decompressed } from './compression.js';
 
 /** A connection is only worth keeping when the rest of the answer comes at once, in ms. */
 const DRAIN_MS = 250;
+
+const COMPRESSIONS: ReadonlyMap<string, Compression> = new Map([
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['deflate', 'deflate'],
+  ['br', 'br'],
+]);
+/** Codings that change the bytes and cannot be undone here. Other names (`none`, `utf-8`) are written there by mistake. */
+const UNREADABLE: readonly string[] = ['zstd', 'compress', 'x-compress', 'dcb', 'dcz', 'exi', 'aes128gcm'];
 
 /**
  * The body as plain bytes. Compression is declined in the request, but some proxies compress anyway. Null for a
  * coding that cannot be undone.
  */
 export function plainBody(body: Readable, contentEncoding: string): Readable | null {
-  const coding = contentEncoding.trim().toLowerCase();
-  if (coding === '' || coding === 'identity') return body;
-  const decoder = decoderOf(coding);
-  if (decoder === null) return null;
-  // The error of either side reaches whoever reads the decoder.
-  pipeline(body, decoder, () => {});
-  return decoder;
-}
-
-function decoderOf(coding: string) {
-  if (coding === 'gzip' || coding === 'x-gzip') return createGunzip();
-  if (coding === 'deflate') return createInflate();
-  return coding === 'br' ? createBrotliDecompress() : null;
+  const codings = contentEncoding.split(',').map((coding) => coding.trim().toLowerCase());
+  if (codings.some((coding) => UNREADABLE.includes(coding))) return null;
+  // In the order in which they were applied.
+  return codings.reduceRight<Readable>((encoded, coding) => {
+    const compression = COMPRESSIONS.get(coding);
+    return compression === undefined ? encoded : decompressed(encoded, compression);
+  }, body);
 }
 
 /**

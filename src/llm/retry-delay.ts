@@ -9,6 +9,19 @@ const LONGEST_DELAY_MS = 86_400_000;
 /** Larger numbers are epoch milliseconds, smaller ones epoch seconds: the border is in the year 5138 or 1973. */
 const EPOCH_MS_FROM = 100_000_000_000;
 const EPOCH_SECONDS_FROM = 1_000_000_000;
+/** A number, also between quotes, or the first of several: a header that came twice is joined with a comma. */
+const NUMBER = /^"?([+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Infinity))"?(?:\s*[,;].*)?$/i;
+const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
+const TIME = String.raw`\d\d:\d\d:\d\d`;
+const HTTP_DATE = new RegExp(
+  [
+    String.raw`^[a-z]{3}, \d{1,2} ${MONTH} \d{4} ${TIME} GMT$`,
+    String.raw`^[a-z]{6,9}, \d\d-${MONTH}-\d\d ${TIME} GMT$`,
+    String.raw`^[a-z]{3} ${MONTH} [ \d]\d ${TIME} \d{4}$`,
+  ].join('|'),
+  'i',
+);
+const ISO_DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
 
 /**
  * How long the endpoint explicitly asks to wait, in ms: headers first, then `RetryInfo`, then the error text.
@@ -44,21 +57,34 @@ function headerDelay(headers: Headers): number | null {
   );
 }
 
-/** `Retry-After` in (fractions of) seconds or as a date. A date is read against the server's own clock. */
+/**
+ * `Retry-After` in (fractions of) seconds or as a date. A date is read against the server's own clock. Only the three
+ * forms that HTTP has for dates are: `Date.parse` takes `"3600"` and `3600, 1` for the year 3600.
+ */
 function retryAfter(headers: Headers): number | null {
   const value = textIn(headers['retry-after']);
   if (value === null) return null;
   const seconds = numberIn(value);
   if (seconds !== null) return valid(seconds * 1_000);
-  const now = Date.parse(textIn(headers['date']) ?? '');
-  return valid(Date.parse(value) - (Number.isNaN(now) ? Date.now() : now));
+  const at = httpDate(value);
+  return at === null ? null : valid(at - (httpDate(textIn(headers['date']) ?? '') ?? Date.now()));
+}
+
+/** In ms since the epoch; null for what is no date of HTTP (RFC 9110, 5.6.7). */
+function httpDate(text: string): number | null {
+  if (!HTTP_DATE.test(text)) return null;
+  // The form of `asctime` has no zone, and means UTC.
+  const at = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+  return Number.isNaN(at) ? null : at;
 }
 
 function resetDelay(headers: Headers): number | null {
   const vendor = ['requests', 'tokens', 'input-tokens', 'output-tokens'].map((what) =>
     textIn(headers[`anthropic-ratelimit-${what}-reset`]),
   );
-  const date = vendor.map((text) => valid(Date.parse(text ?? '') - Date.now())).filter((ms) => ms !== null);
+  const date = vendor
+    .map((text) => (text !== null && ISO_DATE.test(text) ? valid(Date.parse(text) - Date.now()) : null))
+    .filter((ms) => ms !== null);
   return (
     exhaustedReset(headers) ??
     epochReset(headers['x-ratelimit-reset']) ??
@@ -104,10 +130,8 @@ function textIn(value: unknown): string | null {
 }
 
 function numberIn(value: unknown): number | null {
-  const text = textIn(value);
-  return text !== null && /^[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Infinity)$/i.test(text)
-    ? numberOf(text)
-    : null;
+  const number = NUMBER.exec(textIn(value) ?? '')?.[1];
+  return number === undefined ? null : numberOf(number);
 }
 
 function numberOf(text: string): number {

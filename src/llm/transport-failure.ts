@@ -14,11 +14,15 @@ const CONNECT_TIMEOUT_CODES: readonly string[] = ['UND_ERR_CONNECT_TIMEOUT'];
 const LASTING_CODES =
   /^(?:ERR_TLS|ERR_SSL|CERT_|EPROTO$|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_|HPE_|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_INVALID_ARG$)/;
 
+/** What undici makes of a 101 that nobody asked for, with and without a header that names the protocol. */
+const SWITCHED = /^UND_ERR_SOCKET bad upgrade$|^ERR_ASSERTION .*\bassert\(upgrade\)/s;
+
 /** What an error of the connection comes to, before any part of an answer was there. */
 export function transportFailure(error: unknown, clean: CleanText): TransportFailure {
   const { code, name, text } = rootCause(error);
   const proxyStatus = /^Proxy response \((\d{3})\)/.exec(text)?.[1];
   if (proxyStatus !== undefined) return proxyFailure(proxyStatus);
+  if (SWITCHED.test(`${code} ${text}`)) return switchedProtocols();
   const isDoubtful = NAME_LOOKUP_CODES.includes(code);
   const reason = clean(`The connection to the model endpoint failed: ${text}`);
   const base = { message: reason, status: null };
@@ -42,6 +46,12 @@ function proxyFailure(status: string): TransportFailure {
   }
   const message = `The proxy answered ${status} instead of opening a connection to the model endpoint`;
   return { outcome: { kind: 'unavailable', message, status: null, retryAfterMs: null }, isDoubtful: true };
+}
+
+/** Asked again, the server would switch again. */
+function switchedProtocols(): TransportFailure {
+  const message = 'The model endpoint switched to another protocol than HTTP (101), unasked';
+  return { outcome: { kind: 'protocol', message, status: null }, isDoubtful: false };
 }
 
 /** One line about a connection that broke. */

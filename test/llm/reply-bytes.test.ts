@@ -217,7 +217,7 @@ describe('what comes back decides how it is read', () => {
     ['nothing', {}, '', 'is empty'],
     ['nothing but blanks', {}, ' \n ', 'is empty'],
     ['a coding that is unknown', { 'content-encoding': 'zstd' }, 'xxxx', 'compressed'],
-    ['gzip that is none', { 'content-encoding': 'gzip' }, '{"a":"xxxxxxxxxxxxxxxx"}', ''],
+    ['gzip that is none', { 'content-encoding': 'gzip' }, '\u0001xxxxxxxxxxxxxxxx', ''],
   ])('%s is no chat completion', async (_name, headers, body, excerpt) => {
     const { outcome } = await answerOf({ headers, body });
     expect(outcome).toMatchObject({
