@@ -6,7 +6,10 @@ import { headerFault, keyFault } from './extra-headers.js';
 export interface Addressing {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** What must not appear in any message: the key, and the values of the configured headers. */
+  /**
+   * What must not appear in any message: the key, the values of the configured headers, of Basic ones also user and
+   * password as they are decoded, and the values of the query, which may be a key.
+   */
   readonly secrets: readonly string[];
 }
 
@@ -31,7 +34,11 @@ export function addressingOf(endpoint: EndpointConfig): Addressing {
       ...authorization(endpoint),
       ...Object.fromEntries(extra),
     },
-    secrets: [endpoint.apiKey ?? '', ...extra.flatMap(([, value]) => [value, withoutScheme(value)])],
+    secrets: [
+      endpoint.apiKey ?? '',
+      ...extra.flatMap(([, value]) => [value, withoutScheme(value), ...basicCredentials(value)]),
+      ...querySecrets(url),
+    ],
   };
 }
 
@@ -44,4 +51,20 @@ function authorization({ apiKey, authHeader }: EndpointConfig): Record<string, s
 /** `Basic abc` is also echoed as `abc`. */
 function withoutScheme(value: string): string {
   return value.replace(/^(?:Basic|Bearer|Token)\s+/i, '');
+}
+
+/** `user:password` of a Basic header, and the password alone; the user is no secret. */
+function basicCredentials(value: string): string[] {
+  const encoded = /^Basic\s+(\S+)$/i.exec(value)?.[1];
+  if (encoded === undefined) return [];
+  const bytes = Buffer.from(encoded, 'base64');
+  return [bytes.toString('utf8'), bytes.toString('latin1')].flatMap((pair) => {
+    const colon = pair.indexOf(':');
+    return colon < 0 ? [] : [pair, pair.slice(colon + 1)];
+  });
+}
+
+/** The values of the query, but for the version of the API, which messages are about. */
+function querySecrets(url: URL): string[] {
+  return [...url.searchParams].filter(([name]) => name !== 'api-version').map(([, value]) => value);
 }

@@ -2,7 +2,10 @@ import { parseDuration } from './durations.js';
 import { countOf, isRecord, type JsonRecord, listOf, member, nonBlank, parseJson } from './narrow.js';
 import { stripTags } from './redact.js';
 
-/** Enough for every known error text; an error may quote the whole prompt. */
+/**
+ * Enough for every known error text; an error may quote the whole prompt. Where a text is cut, a secret may be cut with
+ * it: cleaners take such a part at the end of a text for what it is.
+ */
 const TEXT_LIMIT = 8_192;
 /** A message may hold a JSON document as a string, which may hold another one. */
 const MAX_UNWRAPS = 3;

@@ -11,6 +11,9 @@ import { isBrokenFrame, transportReason } from './transport-failure.js';
 /** Largest answer that is read, in bytes after decompression. */
 const ANSWER_LIMIT = 32 * 1024 * 1024;
 
+/** What a message says before the reason why the connection broke has this many chars at most. */
+const EXCERPT_BESIDE_REASON = 200;
+
 /** How reading the body ended, beside what the reader made of it. */
 interface Reading {
   readonly tooLarge: boolean;
@@ -86,5 +89,6 @@ function judge(
   if (stop !== null) return stopFailure(stop, statusCode);
   if (broken === null) return failed(end.kind, end.message);
   const kind = isBrokenFrame(broken.error) ? 'protocol' : end.kind;
-  return failed(kind, `${end.message} (${transportReason(broken.error)})`);
+  // The excerpt in it may be cut, which is only seen at its end; the reason must have room too.
+  return failed(kind, `${clean(end.message, EXCERPT_BESIDE_REASON)} (${transportReason(broken.error)})`);
 }

@@ -4,8 +4,11 @@ import { ReplyAccumulator } from './reply-accumulator.js';
 import { errorIn } from './reply-errors.js';
 import { type SseEvent, SseEvents } from './sse-events.js';
 
-/** Longest excerpt of an unreadable answer in a message, in UTF-16 units. */
-const EXCERPT = 200;
+/**
+ * Longest excerpt of an unreadable answer in a message, in UTF-16 units. More than is ever shown: a secret is only
+ * found where it is whole, or where the text ends with it, and tags and blanks that are folded bring the end into view.
+ */
+const EXCERPT = 8_192;
 
 type Problem =
   /** An error document, still to be classified. */

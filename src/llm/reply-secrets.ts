@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { addressingOf } from './addressing.js';
+import { cleanJson, cleanJsonText } from './clean-json.js';
 import type { EndpointConfig } from './endpoint.js';
+import { isRecord } from './narrow.js';
 import type { Outcome, ToolCall } from './outcome.js';
 import { secretForms } from './secret-forms.js';
 import { TextMask, type TextStream } from './text-mask.js';
@@ -30,12 +33,13 @@ export function createStreamRedactor(endpoint: EndpointConfig): ReplyRedactor {
   return {
     outcome: (outcome) => {
       if (outcome.kind !== 'ok') return outcome;
-      const { text, refusal, toolCalls, reasoning, finishReason } = outcome;
+      const { text, refusal, toolCalls, reasoning, finishReason, model } = outcome;
       return {
         ...outcome,
         text: clean(text),
         refusal: cleanOrNull(refusal),
         finishReason: cleanOrNull(finishReason),
+        model: cleanOrNull(model),
         toolCalls: toolCalls.map((call) => cleanCall(call, clean)),
         ...(reasoning === undefined ? {} : { reasoning: clean(reasoning) }),
       };
@@ -45,7 +49,21 @@ export function createStreamRedactor(endpoint: EndpointConfig): ReplyRedactor {
 }
 
 function cleanCall(call: ToolCall, clean: (text: string) => string): ToolCall {
-  const { name, arguments: args, extra } = call;
-  const cleaned = { ...call, name: clean(name), arguments: clean(args) };
-  return extra === undefined ? cleaned : { ...cleaned, extra: JSON.parse(clean(JSON.stringify(extra))) };
+  const { id, name, arguments: args, extra } = call;
+  const cleaned = {
+    ...call,
+    // Whole or not at all: ids are compared, and two that only differ in a secret must stay two.
+    id: clean(id) === id ? id : `call_${randomUUID()}`,
+    name: clean(name),
+    arguments: cleanJsonText(args, clean),
+  };
+  return extra === undefined ? cleaned : { ...cleaned, extra: cleanMembers(extra, clean) };
+}
+
+function cleanMembers(
+  members: Readonly<Record<string, unknown>>,
+  clean: (text: string) => string,
+): Readonly<Record<string, unknown>> {
+  const cleaned = cleanJson(members, clean);
+  return isRecord(cleaned) ? cleaned : {};
 }

@@ -2,8 +2,8 @@
 const SHORTEST_ENCODED = 8;
 
 /**
- * The forms in which a secret may come back in an answer, the longest first, since one may be part of another: as
- * it is, inside a JSON string, percent-encoded, and in base64, also as a part of something longer (`user:secret`).
+ * The forms in which a secret may come back in an answer: as it is, in base64, also as a part of something longer
+ * (`user:secret`), and in hex. What a mask of texts finds by itself is none of them: escapes, and the other case.
  */
 export function secretForms(secrets: readonly string[], shortest: number): readonly string[] {
   const forms = secrets
@@ -14,16 +14,11 @@ export function secretForms(secrets: readonly string[], shortest: number): reado
 
 function encodings(secret: string): string[] {
   const text = secret.toWellFormed();
-  const percent = encodeURIComponent(text);
-  return [
-    JSON.stringify(text).slice(1, -1),
-    percent,
-    percent.replace(/%[\dA-F]{2}/g, (code) => code.toLowerCase()),
-    percent.replaceAll('%20', '+'),
-    ...base64Forms(Buffer.from(text, 'utf8')),
-    // Headers are sent as Latin-1.
-    ...base64Forms(Buffer.from(text, 'latin1')),
-  ];
+  // Headers are sent as Latin-1.
+  return [Buffer.from(text, 'utf8'), Buffer.from(text, 'latin1')].flatMap((bytes) => [
+    ...base64Forms(bytes),
+    bytes.toString('hex'),
+  ]);
 }
 
 /**

@@ -1,4 +1,13 @@
+import { matchAt, type Spelling, spellingOf, startsOf } from './spellings.js';
+
 const MARK = '[REDACTED]';
+/** A text that ends in this many chars of a word, or more, was probably cut inside it. */
+const SHORTEST_PART = 4;
+/** No way to write a single char is longer, in UTF-16 units. */
+const LONGEST_CHAR = 64;
+/** What nobody sees: control and format characters, marks, fillers, halves of surrogate pairs and what they become. */
+const INVISIBLE = /[\p{C}\p{M}\ufffd\u115f\u1160\u3164\uffa0\u2800]+/gu;
+const INVISIBLE_OR_BLANK = /[\s\p{C}\p{M}\ufffd\u115f\u1160\u3164\uffa0\u2800]+/gu;
 
 /** Text that comes in pieces. What a piece ends with may be kept until the next one, or the end, says what it is. */
 export interface TextStream {
@@ -8,27 +17,51 @@ export interface TextStream {
   end(): string;
 }
 
-/** Replaces words in texts, also when a word is cut anywhere between two pieces of a stream. */
-export class TextMask {
-  readonly #words: readonly string[];
-  readonly #pattern: RegExp | null;
+interface Place {
+  readonly start: number;
+  /** Index after the longest word that stands here whole; null without one. */
+  readonly end: number | null;
+  /** Chars of a longer word with which the text ends; null when it ends with none. */
+  readonly cutAfter: number | null;
+}
 
-  constructor(words: readonly string[]) {
-    // Where several begin at one place, the longest is replaced.
-    this.#words = words.toSorted((a, b) => b.length - a.length);
-    const escaped = this.#words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
-    this.#pattern = words.length === 0 ? null : new RegExp(escaped.join('|'), 'g');
+/**
+ * Replaces words in texts, also when a word is cut anywhere between two pieces of a stream. Words are found in either
+ * case, with any of their chars escaped, and with invisible characters between them: whoever decodes or cleans the
+ * text later must not put a word together.
+ */
+export class TextMask {
+  readonly #spellings: readonly Spelling[];
+  readonly #starts: RegExp;
+  readonly #gaps: RegExp;
+
+  /** @param gaps what may stand between the chars of a word: what cannot be seen, or blanks as well */
+  constructor(words: readonly string[], gaps: 'invisible' | 'blank' = 'invisible') {
+    this.#gaps = gaps === 'blank' ? INVISIBLE_OR_BLANK : INVISIBLE;
+    const isGap = (text: string): boolean => text.replace(this.#gaps, '') === '';
+    this.#spellings = words.filter((word) => !isGap(word)).map((word) => spellingOf(word, isGap));
+    this.#starts = startsOf(this.#spellings);
   }
 
   whole(text: string): string {
-    return this.#pattern === null ? text : text.replace(this.#pattern, MARK);
+    return this.#masked(text, () => false).shown;
+  }
+
+  /** For a text that may have been cut: a part of a word at its end is replaced too. */
+  cut(text: string): string {
+    const { shown, rest } = this.#masked(
+      text,
+      ({ end, cutAfter }) => end === null && (cutAfter ?? 0) >= SHORTEST_PART,
+    );
+    return rest === '' ? shown : shown + MARK;
   }
 
   stream(): TextStream {
     let kept = '';
     return {
       take: (piece) => {
-        const { shown, rest } = this.#split(kept + piece);
+        // What may go on in the next piece is kept, also a word that may be the beginning of a longer one.
+        const { shown, rest } = this.#masked(kept + piece, ({ cutAfter }) => cutAfter !== null);
         kept = rest;
         return shown;
       },
@@ -40,31 +73,75 @@ export class TextMask {
     };
   }
 
-  /** Parts a text where a word may have begun that goes on in the next piece. */
-  #split(text: string): { readonly shown: string; readonly rest: string } {
-    if (this.#pattern === null) return { shown: text, rest: '' };
-    const openings = this.#openings(text);
-    const openingFrom = (from: number) => openings.find((start) => start >= from) ?? text.length;
+  /** The text up to the first place that is open, without its words, and the rest as it is. */
+  #masked(
+    text: string,
+    isOpen: (place: Place) => boolean,
+  ): { readonly shown: string; readonly rest: string } {
+    if (this.#spellings.length === 0) return { shown: text, rest: '' };
+    const { seen, indexOf } = withoutGaps(text, this.#gaps);
     let shown = '';
     let from = 0;
-    for (const match of text.matchAll(this.#pattern)) {
-      // The word may be the beginning of a longer one, or lie within one.
-      if (openingFrom(from) <= match.index) break;
-      shown += text.slice(from, match.index) + MARK;
-      from = match.index + match[0].length;
+    let after = 0;
+    for (const start of this.#candidates(seen)) {
+      if (start < after) continue;
+      const place = this.#at(seen, start);
+      if (isOpen(place))
+        return { shown: shown + text.slice(from, indexOf(start)), rest: text.slice(indexOf(start)) };
+      if (place.end === null) continue;
+      shown += text.slice(from, indexOf(start)) + MARK;
+      after = place.end;
+      // Up to its last char, and not what nobody sees behind it.
+      from = indexOf(after - 1) + 1;
     }
-    const end = openingFrom(from);
-    return { shown: shown + text.slice(from, end), rest: text.slice(end) };
+    return { shown: shown + text.slice(from), rest: '' };
   }
 
-  /** Where a word may begin that the text does not hold whole, in order. */
-  #openings(text: string): number[] {
-    const longest = this.#words[0]?.length ?? 0;
-    const found: number[] = [];
-    for (let start = Math.max(0, text.length - longest + 1); start < text.length; start += 1) {
-      const end = text.slice(start);
-      if (this.#words.some((word) => word.length > end.length && word.startsWith(end))) found.push(start);
+  #at(seen: string, start: number): Place {
+    let end: number | null = null;
+    let cutAfter: number | null = null;
+    for (const spelling of this.#spellings) {
+      const match = matchAt(seen, start, spelling);
+      if (match.end !== null) end = Math.max(match.end, end ?? 0);
+      if (match.cutAfter !== null) cutAfter = Math.max(match.cutAfter, cutAfter ?? 0);
     }
-    return found;
+    return { start, end, cutAfter };
   }
+
+  /** Where words may begin, in order. */
+  *#candidates(seen: string): Generator<number> {
+    const tail = Math.max(0, seen.length - LONGEST_CHAR);
+    for (const { index } of seen.matchAll(this.#starts)) {
+      if (index >= tail) break;
+      yield index;
+    }
+    for (let index = tail; index < seen.length; index += 1) yield index;
+  }
+}
+
+/**
+ * The text without its gaps, and where each of its chars stands in the whole: to be asked in ascending order. The runs
+ * between gaps are only looked for as far as is asked: a text may have millions, and as a rule no word.
+ */
+function withoutGaps(
+  text: string,
+  gaps: RegExp,
+): { readonly seen: string; readonly indexOf: (index: number) => number } {
+  const seen = text.replace(gaps, '');
+  if (seen.length === text.length) return { seen: text, indexOf: (index) => index };
+  const found = text.matchAll(gaps);
+  /** The run at hand: where it begins in what is seen, and its bounds in the whole. */
+  let [at, from, to] = [0, 0, 0];
+  let next = 0;
+  return {
+    seen,
+    indexOf: (index) => {
+      while (index >= at + to - from) {
+        const gap = found.next().value;
+        [at, from, to] = [at + to - from, next, gap?.index ?? text.length];
+        next = gap === undefined ? text.length : gap.index + gap[0].length;
+      }
+      return from + index - at;
+    },
+  };
 }
