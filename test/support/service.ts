@@ -166,7 +166,7 @@ export function sharedService(variables: EnvironmentVariables = {}): () => Promi
 
 async function openService(variables: EnvironmentVariables, path: string): Promise<TestService> {
   const databaseUrl = await databaseUrlOf(path);
-  const given = await onTestedStore({ DATABASE_URL: databaseUrl, SHUTDOWN_GRACE_MS: '0', ...variables });
+  const given = await onTestedStore({ DATABASE_URL: `file:${path}`, SHUTDOWN_GRACE_MS: '0', ...variables });
   const config = loadConfig(given);
   const app = await createApp(config, pino({ level: 'silent' }));
 

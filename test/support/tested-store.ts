@@ -19,5 +19,10 @@ export async function onTestedStore<Variables extends Readonly<Record<string, st
 ): Promise<Variables> {
   const url = variables['DATABASE_URL'];
   if (TESTED_STORE === 'sqlite' || !url?.startsWith('file:')) return variables;
-  return { ...variables, DATABASE_URL: await databaseOf(url.slice('file:'.length)) };
+  // As a file is: migrated at the start.
+  return {
+    MIGRATE_ON_BOOT: 'true',
+    ...variables,
+    DATABASE_URL: await databaseOf(url.slice('file:'.length)),
+  };
 }

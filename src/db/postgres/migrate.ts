@@ -14,6 +14,7 @@ import { asStoreError, serverError } from './store-error.js';
 
 /** Any number that nothing else locks in the database. */
 const LOCK = 0x636f6d70;
+const COMPACTION_COLUMNS = '0001_session_compaction_columns';
 /** How long a migration waits for those who use a table: everybody else waits behind it, in ms. */
 const TABLE_LOCK_MS = 10_000;
 
@@ -77,13 +78,15 @@ async function apply(client: pg.Client, missing: readonly Migration[]): Promise<
     `CREATE TABLE IF NOT EXISTS ${BOOKKEEPING}
      (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, hash text NOT NULL, created_at bigint NOT NULL)`,
   );
-  for (const { sql, hash, folderMillis } of missing) {
+  for (const { tag, sql, hash, folderMillis } of missing) {
     for (const statement of sql) await client.query(adapted(statement));
+    if (tag === COMPACTION_COLUMNS) {
+      // An adopted column may lack the NOT NULL and default of the migration, and hold null.
+      await client.query('UPDATE sessions SET compact_size = 0 WHERE compact_size IS NULL');
+      await client.query('UPDATE sessions SET compact_count = 50 WHERE compact_count IS NULL');
+    }
     await client.query(`INSERT INTO ${BOOKKEEPING} (hash, created_at) VALUES ($1, $2)`, [hash, folderMillis]);
   }
-  // An adopted column may lack the NOT NULL and default of its migration, and hold null.
-  await client.query('UPDATE sessions SET compact_size = 0 WHERE compact_size IS NULL');
-  await client.query('UPDATE sessions SET compact_count = 50 WHERE compact_count IS NULL');
 }
 
 /**
