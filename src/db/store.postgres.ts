@@ -1,5 +1,6 @@
 import { connectionDbs, openPool } from './postgres/connections.js';
 import { asDb } from './postgres/db.js';
+import { PostgresNews } from './postgres/news.js';
 import { runner } from './postgres/queries.js';
 import type { PostgresSettings } from './postgres/settings.js';
 import { isUniqueViolation } from './postgres/store-error.js';
@@ -20,19 +21,21 @@ export function openPostgresStore(
   const pool = openPool(url, settings, onLost);
   const named = !settings.transactionPooler;
   const queries = runner(pool, named);
+  const news = new PostgresNews(url, settings, queries);
   const transactions = new Transactions(pool, connectionDbs(named), settings);
   let closing: Promise<void> | null = null;
   return {
     read: asDb(queries, false),
     snapshot: (fn) => transactions.read(fn),
     tx: (fn) => transactions.write(fn),
+    news,
     isUniqueViolation,
     ping: async () => {
       await queries.query({ text: 'SELECT 1' });
     },
     close: () => {
       // Waits for the connections that are in use.
-      closing ??= pool.end();
+      closing ??= news.close().then(() => pool.end());
       return closing;
     },
   };

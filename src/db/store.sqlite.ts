@@ -49,6 +49,8 @@ export function openSqliteStore(path: string): Store {
     read,
     snapshot: (fn) => snapshots.run(fn),
     tx: (fn) => queue.enqueue(fn),
+    // A file calls nobody.
+    news: { publish: () => {}, subscribe: () => () => {} },
     isUniqueViolation,
     ping: async () => {
       try {

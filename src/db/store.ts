@@ -29,6 +29,17 @@ export interface Db {
 }
 
 /**
+ * Short words between the processes of one database, without promise: some are lost, and where a database carries
+ * none, all are. Whoever waits for news polls as well, less often than he would without.
+ */
+export interface News {
+  /** Tells the other processes, after what it tells of was committed. ASCII, at most 200 chars. */
+  publish(text: string): void;
+  /** Hears what other processes publish, until the returned function is called. */
+  subscribe(listener: (text: string) => void): () => void;
+}
+
+/**
  * The seam between the service and a database. Nothing but work on the given `db` may be awaited inside
  * `snapshot` and `tx`: both hold a resource that others wait for.
  */
@@ -46,6 +57,7 @@ export interface Store {
    * changes outside of the database must be right when it is done again.
    */
   tx<T>(fn: (db: Db) => Promise<T>): Promise<T>;
+  readonly news: News;
   isUniqueViolation(error: unknown): boolean;
   /** Resolves when the database answers; rejects with STORE_UNAVAILABLE otherwise. */
   ping(): Promise<void>;

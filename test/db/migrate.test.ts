@@ -1,5 +1,5 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate as drizzleMigrate } from 'drizzle-orm/better-sqlite3/migrator';
@@ -205,5 +205,27 @@ describe('migrating at boot', () => {
     connection.exec("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('future', 9999999999999)");
     expect(() => migrate(connection, migrationsFolder('sqlite'))).toThrow(/newer version/);
     connection.close();
+  });
+
+  it('copies a database that has something to migrate beside itself first, and no other', () => {
+    const file = databaseOfFirstMigration();
+    writeFileSync(`${file}.before-2`, 'left by an earlier try');
+    const connection = openWriter(file);
+    migrate(connection, migrationsFolder('sqlite'));
+    migrate(connection, migrationsFolder('sqlite'));
+    connection.close();
+    expect(readdirSync(dirname(file)).filter((name) => name.includes('before'))).toEqual(['old.db.before-2']);
+    const copy = `${file}.before-2`;
+    expect(columns(copy)).toEqual([]);
+    const copied = new Database(copy, { readonly: true });
+    expect(copied.prepare('SELECT count(*) AS n FROM messages').get()).toEqual({ n: 3 });
+    expect(copied.pragma('integrity_check', { simple: true })).toBe('ok');
+    copied.close();
+
+    const empty = join(temporaryFolder(), 'new.db');
+    const fresh = openWriter(empty);
+    migrate(fresh, migrationsFolder('sqlite'));
+    fresh.close();
+    expect(readdirSync(dirname(empty)).filter((name) => name.includes('before'))).toEqual([]);
   });
 });

@@ -255,6 +255,43 @@ describe('behind a pooler that gives each transaction another connection', () =>
   });
 });
 
+describe('news between processes', () => {
+  const eventually = async (check: () => boolean) => {
+    for (let i = 0; i < 300 && !check(); i += 1) await sleep(10);
+    expect(check()).toBe(true);
+  };
+
+  it('reach the others in order, also after the server was away, and not the process itself', async () => {
+    const { store, url } = await start();
+    const other = openPostgresStore(url, POSTGRES_DEFAULTS, () => {});
+    onTestFinished(() => other.close());
+    const heard: string[] = [];
+    const own: string[] = [];
+    const leave = other.news.subscribe((text) => heard.push(text));
+    store.news.subscribe((text) => own.push(text));
+    await eventually(() => {
+      store.news.publish('hello');
+      return heard.includes('hello');
+    });
+    heard.length = 0;
+    const many = Array.from({ length: 1_000 }, (_, i) => `task ${i}`);
+    for (const text of many) store.news.publish(text);
+    await eventually(() => heard.includes('task 999'));
+    expect(heard.filter((text) => text !== 'hello')).toEqual(many);
+
+    endConnections(url);
+    await eventually(() => {
+      store.news.publish('back');
+      return heard.includes('back');
+    });
+    leave();
+    store.news.publish('unheard');
+    await sleep(100);
+    expect(heard).not.toContain('unheard');
+    expect(own).toEqual([]);
+  });
+});
+
 describe('numbers of PostgreSQL', () => {
   it('come as numbers, sums and counts of 64 bits too', async () => {
     const { store } = await start();
