@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ErrorFacts } from './error-facts.js';
 import { namedParameter } from './named-parameter.js';
 import type { Failure } from './outcome.js';
-import { isCapAboveWindow, overflowConfidence, overflowSizes } from './overflow-patterns.js';
+import { isCapAboveWindow, isOverflowOf500, overflowConfidence, overflowSizes } from './overflow-patterns.js';
 import type { CleanText } from './redact.js';
 import * as words from './refusal-words.js';
 import { explicitDelay, rateLimitDelay } from './retry-delay.js';
@@ -69,15 +69,12 @@ function isOneOf(status: number | null, statuses: readonly (number | null)[]): b
 }
 
 function isOverflow({ facts, httpStatus, url }: Refusal, status: number | null): boolean {
-  const refusesRequest = isOneOf(status, [400, 413, 422, null]);
-  if (!refusesRequest && (status === null || status < 500)) return false;
+  if (status !== null && status >= 500) return isOverflowOf500(facts);
+  if (!isOneOf(status, [400, 413, 422, null])) return false;
   // The length of one field is limited too, which has nothing to do with the window.
   if (facts.codes.includes('string_above_max_length')) return false;
-  const text = `${facts.codes.join(' ')} ${facts.text}`;
-  if (isCapAboveWindow(text)) return false;
-  const confidence = overflowConfidence(text);
-  if (confidence !== 'none') return confidence === 'certain' || refusesRequest;
-  if (status === 413) return true;
+  if (isCapAboveWindow(facts.text)) return false;
+  if (overflowConfidence(facts) !== 'none' || status === 413) return true;
   // Cerebras sends no body at all with this refusal. From any other host an empty 400 says nothing.
   return httpStatus === 400 && facts.text === '' && /(?:^|\.)cerebras\.ai$/i.test(url.hostname);
 }

@@ -1,6 +1,9 @@
+import { ownWords } from './own-words.js';
+
 /**
  * How endpoints say that a prompt does not fit the model's window. There is no common code for it, so their
- * texts are matched; each line is the wording of at least one server.
+ * texts are matched; each line is the wording of at least one server. Only where a message begins: further on it may
+ * quote the prompt, and a prompt may say anything.
  */
 
 const N = String.raw`(\d[\d,_]*)`;
@@ -40,6 +43,21 @@ const LIKELY = ['context length exceeded', 'context window', 'too many tokens', 
   pattern,
 );
 
+/**
+ * How servers of one's own say it with a status of 500: llama.cpp and what is built on it. Only as a whole code, or as
+ * the beginning of the message: the same texts in the middle of a crash report mean nothing.
+ */
+const CODES_OF_500 = ['exceed_context_size_error', 'context_length_exceeded'];
+const TEXTS_OF_500 = [
+  '^(?:the )?request (?:\\(# tokens\\) )?exceeds the available context size',
+  '^context size has been exceeded',
+  '^(?:the )?input length exceeds (?:the )?context length',
+  '^trying to keep the first # tokens when context the overflows',
+].map(pattern);
+
+/** Longest that the beginning of a message is, in UTF-16 units: some gateways put several names before it. */
+const BEGINNING = 200;
+
 const WINDOW = [
   'maximum context length(?: is|:)(?: only)? #',
   'model with # maximum context length',
@@ -77,14 +95,34 @@ const REQUESTED = [
 
 export type OverflowConfidence = 'certain' | 'likely' | 'none';
 
-export function overflowConfidence(text: string): OverflowConfidence {
-  if (CERTAIN.some((regexp) => regexp.test(text))) return 'certain';
-  return LIKELY.some((regexp) => regexp.test(text)) ? 'likely' : 'none';
+/** What a refusal says, as its document has it. */
+interface Said {
+  readonly codes: readonly string[];
+  readonly text: string;
+}
+
+export function overflowConfidence({ codes, text }: Said): OverflowConfidence {
+  const names = codes.filter((code) => /^[\w.:-]+$/.test(code));
+  const words = ownWords(text);
+  const isSaid = (regexp: RegExp): boolean =>
+    names.some((name) => regexp.test(name)) ||
+    (regexp.exec(words)?.index ?? Number.POSITIVE_INFINITY) < BEGINNING;
+  if (CERTAIN.some(isSaid)) return 'certain';
+  return LIKELY.some(isSaid) ? 'likely' : 'none';
+}
+
+/** The same for an answer with a status of 500 and up, where hardly anything means an overflow. */
+export function isOverflowOf500({ codes, text }: Said): boolean {
+  return (
+    codes.some((code) => CODES_OF_500.includes(code)) ||
+    TEXTS_OF_500.some((regexp) => regexp.test(text.trimStart()))
+  );
 }
 
 /** The sizes in tokens that a text names; null where it names none. */
 export function overflowSizes(text: string): { windowTokens: number | null; requestedTokens: number | null } {
-  return { windowTokens: firstNumber(WINDOW, text), requestedTokens: firstNumber(REQUESTED, text) };
+  const words = ownWords(text);
+  return { windowTokens: firstNumber(WINDOW, words), requestedTokens: firstNumber(REQUESTED, words) };
 }
 
 /**
@@ -92,8 +130,9 @@ export function overflowSizes(text: string): { windowTokens: number | null; requ
  * with the same sentence as a prompt that is too long.
  */
 export function isCapAboveWindow(text: string): boolean {
-  const cap = firstNumber([pattern('is too large: #')], text);
-  const window = firstNumber(WINDOW, text);
+  const words = ownWords(text);
+  const cap = firstNumber([pattern('is too large: #')], words);
+  const window = firstNumber(WINDOW, words);
   return cap !== null && window !== null && cap >= window;
 }
 
