@@ -4,6 +4,8 @@ import type { SummarizerBudget } from './summarizer.js';
 
 /** How much a chunk may hold: both limits count. */
 export interface ChunkLimit {
+  /** The unit of `cost`, where it is another than the reader's: a fallback may count in another one. */
+  readonly unit?: SummarizerBudget['unit'];
   /** In the budget's own unit: what the window leaves, or the chars that are set. */
   readonly cost: number;
   /** In estimated tokens whatever the budget's unit, because sizes are learned in them; Infinity without any. */

@@ -80,7 +80,7 @@ export class ChunkReader {
   async take(limit: ChunkLimit): Promise<Chunk> {
     await this.#fill(limit);
     const texts: string[] = [];
-    const tally = new Tally(this.#unit, limit);
+    const tally = new Tally(limit.unit ?? this.#unit, limit);
     let chars = 0;
     let atMessage: Omit<Chunk, 'text'> | null = null;
     let atSafeCut: Omit<Chunk, 'text'> | null = null;
@@ -112,7 +112,7 @@ export class ChunkReader {
     if (first === undefined) throw new RangeError('there is nothing left to take');
     const lead = this.#leadOf(first);
     const rest = first.text.slice(this.#offset);
-    const piece = rest.slice(0, longestWithin(rest, lead, this.#unit, limit));
+    const piece = rest.slice(0, longestWithin(rest, lead, limit.unit ?? this.#unit, limit));
     const offset = this.#offset + piece.length;
     return { text: lead + piece, chars: piece.length, safeEnd: null, whole: 0, offset };
   }
@@ -128,7 +128,7 @@ export class ChunkReader {
 
   async #fill(limit: ChunkLimit): Promise<void> {
     // Reads on until the chunk is surely full: whether it may end after a message, the next one tells.
-    const tally = new Tally(this.#unit, limit);
+    const tally = new Tally(limit.unit ?? this.#unit, limit);
     for (const [index, rendered] of this.#buffer.entries()) {
       tally.add(index === 0 ? this.#restOfFirst(rendered) : rendered.text);
     }

@@ -30,7 +30,7 @@ export async function* foldBatch(
   options: FoldOptions,
 ): AsyncGenerator<FoldStep> {
   const { reader, ledger } = options;
-  const room = new Room(options);
+  let room = new Room(options);
   let summary = previousSummary;
   let stepped = false;
   while (!reader.done) {
@@ -41,7 +41,14 @@ export async function* foldBatch(
         `${MAX_CALLS} calls did not reach a place to cut the history`,
       );
     }
-    if (summary !== null && room.isTight(summary)) summary = await shortened(summary, room, options);
+    if (summary !== null && room.isTight(summary)) {
+      const shorter = await shortened(summary, room, options);
+      if (shorter === null) {
+        room = new Room(options);
+        continue;
+      }
+      summary = shorter;
+    }
     const chunk = await reader.take(room.forText(summary));
     if (chunk.text === '') {
       // Empty messages before one that is too large to go with them: nothing to tell a model.
@@ -49,6 +56,11 @@ export async function* foldBatch(
       continue;
     }
     const written = await foldChunk(summary, chunk.text, chunk.chars, options);
+    if (written.kind === 'handed_over') {
+      // What the endpoint that failed refused says nothing of the next one.
+      room = new Room(options);
+      continue;
+    }
     if (written.kind === 'overflow') {
       room.shrink(chunk.text, summary, written.overflow);
       continue;
@@ -77,10 +89,14 @@ function foldChunk(
   );
 }
 
-/** A summary that leaves no room for text is rewritten alone, once: a larger model may have written it. */
-async function shortened(summary: string, room: Room, options: FoldOptions): Promise<string> {
+/**
+ * A summary that leaves no room for text is rewritten alone, once: a larger model may have written it. Null when another
+ * endpoint is asked from now on, where it may leave some.
+ */
+async function shortened(summary: string, room: Room, options: FoldOptions): Promise<string | null> {
   if (room.fitsAlone(summary)) {
     const written = await foldChunk(summary, '', 0, options);
+    if (written.kind === 'handed_over') return null;
     if (written.kind === 'summary' && !room.isTight(written.summary)) return written.summary;
   }
   throw budgetTooSmall();

@@ -47,7 +47,7 @@ export class Room {
     if (this.isTight(summary)) throw budgetTooSmall();
     const cost = Math.min(this.#left(summary), this.#ceiling);
     if (this.#isPassing) this.#ceiling = Number.POSITIVE_INFINITY;
-    return { cost, tokens: this.#paced(summary) };
+    return { unit: this.#options.summarizer.budget.unit, cost, tokens: this.#paced(summary) };
   }
 
   /** After an overflow; throws CONTEXT_OVERFLOW when pieces would get too small to be of use. */
@@ -62,7 +62,7 @@ export class Room {
     };
     const { pace } = budget;
     const { next, below } = pace?.() ?? NOTHING_LEARNED;
-    // A fallback's refusal, for one, teaches the paced endpoint nothing: then the ceiling holds for all calls.
+    // Where a refusal taught nothing, the ceiling holds for all calls.
     this.#isPassing = below <= request.tokens;
     const isPaced = this.#isPassing && next < below && next - frameTokens >= MIN_CHUNK_COST;
     // Where a size is known that fits, the ceiling only makes sure that tries end.

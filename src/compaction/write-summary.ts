@@ -15,7 +15,13 @@ const CAP_FACTOR = 2;
 export type WrittenSummary =
   | { readonly kind: 'summary'; readonly summary: string }
   /** The request was too large for the model; the caller may try a smaller one. */
-  | { readonly kind: 'overflow'; readonly overflow: Overflow };
+  | { readonly kind: 'overflow'; readonly overflow: Overflow }
+  /** Another endpoint is asked from now on: the caller begins this piece again, by its limits. */
+  | HandedOver;
+
+interface HandedOver {
+  readonly kind: 'handed_over';
+}
 
 export interface WriteOptions {
   readonly summarizer: Summarizer;
@@ -35,26 +41,29 @@ export async function writeSummary(
   const { summarizer } = options;
   const first: SummaryRequest = { ...ask, lastReplyChars: null, maxOutputTokens: null };
   const reply = await request(first, options);
+  if (reply.kind === 'handed_over') return reply;
   if (reply.kind === 'overflow') return { kind: 'overflow', overflow: reply };
-  const judgement = judgeReply(reply, options.allows);
+  const judgement = judgeReply(reply, options.allows, ask.maxChars);
   const again = secondTry(first, judgement, summarizer);
   if (again === null) return settled(judgement, ask.maxChars);
   const second = await request(again, options);
+  if (second.kind === 'handed_over') return second;
   // Whatever the second request ran into: the first one fit, and its verdict stands.
   if (second.kind === 'overflow') return settled(judgement, ask.maxChars);
-  return settled(judgeReply(second, options.allows), ask.maxChars);
+  return settled(judgeReply(second, options.allows, ask.maxChars), ask.maxChars);
 }
 
 async function request(
   ask: SummaryRequest,
   { summarizer, ledger }: WriteOptions,
-): Promise<Completion | Overflow> {
+): Promise<Completion | Overflow | HandedOver> {
   ask.signal.throwIfAborted();
   const result = await summarizer.summarize(ask);
   ledger.add(result);
   // Even a good reply is worth nothing to a caller who has gone.
   ask.signal.throwIfAborted();
   const { outcome } = result;
+  if (result.isHandedOver === true) return { kind: 'handed_over' };
   if (outcome.kind === 'ok' || outcome.kind === 'overflow') return outcome;
   throw modelError(outcome, result.answeredBy ?? summarizer.model);
 }

@@ -94,4 +94,9 @@ export interface CallResult {
   readonly usage: Usage;
   /** The model that was asked in the end, when a fallback took the place of the one that the call was for. */
   readonly answeredBy?: string;
+  /**
+   * That endpoint has failed and another one is asked from now on, with other limits: the outcome is a failure, and
+   * the text is to be taken again by the limits as they are now.
+   */
+  readonly isHandedOver?: true;
 }
