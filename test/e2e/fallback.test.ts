@@ -62,3 +62,78 @@ describe('when the endpoint for summaries fails', () => {
     expect([answer.body.code, two.asked()]).toEqual(['MODEL_UNAVAILABLE', [1, 0]]);
   });
 });
+
+describe('the fallback has limits of its own', () => {
+  const REFUSED: StubReply = { status: 401, body: { error: { message: 'no' } } };
+  const tokens = (prompt: string) => Math.ceil(Buffer.byteLength(prompt) / 3);
+
+  /** Compact always fails; main takes prompts up to a size by our estimate, and says so in its refusals. */
+  async function startMain(windowTokens: number, variables: Record<string, string>) {
+    const compact = await startModelStub(() => REFUSED);
+    const main = await startModelStub((prompt) => {
+      const size = tokens(prompt);
+      if (size <= windowTokens) return { content: 'M' };
+      const message = `maximum context length is ${windowTokens} tokens. However, you requested ${size} tokens`;
+      return { status: 400, body: { error: { message } } };
+    });
+    const service = await startService(
+      modelAt(main.url, {
+        MAIN_MODEL: 'main-1',
+        COMPACT_MODEL: 'compact-1',
+        COMPACT_BASE_URL: compact.url,
+        COMPACT_FALLBACK: 'main',
+        ...variables,
+      }),
+    );
+    const compacted = async () => {
+      const [asked, before] = [compact.prompts.length, main.prompts.length];
+      const id = await service.session(turns(40, 3_000));
+      const { status, body } = await service.compact(id, { compactCount: 50 });
+      const sizes = main.prompts.slice(before).map(tokens);
+      return { status, body, asked: compact.prompts.length - asked, sizes };
+    };
+    return { compacted, main };
+  }
+
+  it.each([
+    { MAIN_WINDOW_TOKENS: '8000', COMPACT_WINDOW_TOKENS: '100000' },
+    { MAIN_WINDOW_TOKENS: '100000', COMPACT_WINDOW_TOKENS: '8000' },
+  ])('as configured: %j', async (variables) => {
+    const { compacted } = await startMain(8_000, variables);
+    const { status, body, asked, sizes } = await compacted();
+    expect([status, asked, body.compaction.model]).toEqual([200, 1, 'main-1']);
+    expect(body.compaction.requests).toBe(1 + sizes.length);
+    expect(sizes.length).toBeGreaterThan(3);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(8_000);
+  });
+
+  it('as learned: only the first compaction meets an overflow', async () => {
+    const { compacted } = await startMain(8_000, { WINDOW_DISCOVERY: 'on' });
+    const refused: number[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      const { status, asked, sizes } = await compacted();
+      expect([status, asked]).toEqual([200, 1]);
+      refused.push(sizes.filter((size) => size > 8_000).length);
+    }
+    expect(refused).toEqual([1, 0, 0]);
+  });
+
+  it('and a cap of its own, which a second try raises without asking the first endpoint again', async () => {
+    const compact = await startModelStub(() => DOWN);
+    const main = await startModelStub(() => ({ content: 'cut', finish: 'length' }));
+    const service = await startService(
+      modelAt(main.url, {
+        MAIN_MODEL: 'main-1',
+        MAIN_MAX_OUTPUT_TOKENS: '100',
+        COMPACT_MODEL: 'compact-1',
+        COMPACT_MAX_OUTPUT_TOKENS: '50',
+        COMPACT_BASE_URL: compact.url,
+        COMPACT_FALLBACK: 'main',
+      }),
+    );
+    const { body } = await service.compact(await service.session(turns(10, 100)));
+    expect(body.code).toBe('SUMMARY_TRUNCATED');
+    const caps = (bodies: typeof main.bodies) => bodies.map((sent) => sent['max_tokens']);
+    expect([caps(compact.bodies), caps(main.bodies)]).toEqual([[50], [100, 200]]);
+  });
+});
