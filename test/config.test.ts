@@ -203,6 +203,12 @@ describe('the configuration', () => {
       'holds a value for x-key that no header can have',
     ],
     ['COMPACT_EXTRA_HEADERS', '{"Content-Length": "5"}', 'must not set content-length'],
+    ['MAIN_EXTRA_HEADERS', '{"Content-Encoding": "gzip"}', 'must not set content-encoding'],
+    ['COMPACT_EXTRA_HEADERS', '{"TE": "trailers"}', 'must not set te'],
+    ['MAIN_EXTRA_HEADERS', '{"Trailer": "x"}', 'must not set trailer'],
+    ['MAIN_EXTRA_HEADERS', '{"Proxy-Connection": "close"}', 'must not set proxy-connection'],
+    ['MAIN_EXTRA_HEADERS', '{"Range": "bytes=0-1"}', 'must not set range'],
+    ['MAIN_EXTRA_HEADERS', '{"Content-MD5": "x"}', 'must not set content-md5'],
     ['MAIN_EXTRA_BODY', 'temperature=0', 'must be a JSON object'],
     ['COMPACT_EXTRA_BODY', '[1]', 'must be a JSON object'],
     ['MAIN_EXTRA_BODY', '{"messages": []}', 'must not set messages'],
@@ -240,6 +246,21 @@ describe('the configuration', () => {
       compactFallback: true,
       warnings: ['COMPACT_FALLBACK=main changes nothing: main is the model that writes the summaries anyway'],
     });
+  });
+
+  it.each([
+    ['HTTP_PROXY', 'socks5://hidden-1@127.0.0.1:9'],
+    ['https_proxy', 'ftp://hidden-1'],
+    ['HTTPS_PROXY', 'http://'],
+    ['http_proxy', 'http://hidden-1:%zz@proxy.example:8080'],
+    ['HTTP_PROXY', 'hidden 1'],
+  ])('refuses %s=%s where an endpoint is not local', (name, value) => {
+    const variables = { MAIN_MODEL: 'm', [name]: value };
+    expect(() => loadConfig(variables)).toThrow(
+      new ConfigError(`The configuration is not valid:\n  ${name}: must be the http(s) address of a proxy`),
+    );
+    expect(loadConfig({ ...variables, OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' }).main?.model).toBe('m');
+    expect(loadConfig({ [name]: value }).main).toBeNull();
   });
 
   it('names a bad JSON beside every other bad variable', () => {

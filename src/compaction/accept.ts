@@ -15,26 +15,39 @@ export type Judgement =
   | { readonly verdict: 'too_long'; readonly chars: number };
 
 /**
- * Longest reply that is looked at as a whole, in chars: with the thinking in it twice the longest summary that can be
- * configured. Cleaning one that is longer would hold up everything else for nothing.
+ * The longest reply that is looked at as a whole: this many times the longest summary, because of the thinking in it,
+ * but within these two, in chars. Cleaning one that is longer would hold up everything else for nothing.
  */
-const LONGEST_REPLY = 2_000_000;
+const REPLY_FACTOR = 20;
+const REPLY_LIMITS = { least: 500_000, most: 2_000_000 } as const;
 const CUT_REASONS = new Set(['length', 'max_tokens', 'model_context_window_exceeded']);
 
-/** @param allows whether a summary is short enough; the limit itself is the caller's */
-export function judgeReply(reply: Completion, allows: (summary: string) => boolean): Judgement {
+/**
+ * @param allows whether a summary is short enough; the limit itself is the caller's
+ * @param maxChars the length that was asked for
+ */
+export function judgeReply(
+  reply: Completion,
+  allows: (summary: string) => boolean,
+  maxChars: number,
+): Judgement {
   if (reply.refusal !== null && reply.refusal.trim() !== '')
     return { verdict: 'refused', reason: 'the model refused' };
   if (reply.finishReason === 'content_filter')
     return { verdict: 'refused', reason: 'the content filter stopped it' };
   if (reply.toolCalls.length > 0 || reply.finishReason === 'tool_calls') return { verdict: 'empty' };
   if (reply.finishReason !== null && CUT_REASONS.has(reply.finishReason)) return { verdict: 'truncated' };
-  if (reply.text.length > LONGEST_REPLY) {
+  if (reply.text.length > longestReply(maxChars)) {
     return isBlank(reply.text) ? { verdict: 'empty' } : { verdict: 'too_long', chars: reply.text.length };
   }
   const summary = cleanSummary(reply.text);
   if (isBlank(summary) || isPrompt(summary)) return { verdict: 'empty' };
   return allows(summary) ? { verdict: 'accepted', summary } : { verdict: 'too_long', chars: summary.length };
+}
+
+function longestReply(maxChars: number): number {
+  const { least, most } = REPLY_LIMITS;
+  return Math.max(least, Math.min(REPLY_FACTOR * maxChars, most));
 }
 
 /** Nothing that a reader would see: white space and invisible format characters only. */

@@ -47,7 +47,9 @@ function closingFences(fences: readonly Fence[]): readonly (Fence | undefined)[]
   const closing: (Fence | undefined)[] = [];
   /** By mark the fences after this one that no nearer one is as long as: the nearest is the last, and the shortest. */
   const ahead = new Map<string, Fence[]>();
-  for (const [i, fence] of [...fences.entries()].reverse()) {
+  for (let i = fences.length - 1; i >= 0; i -= 1) {
+    const fence = fences[i];
+    if (fence === undefined) continue;
     const later = ahead.get(fence.mark) ?? [];
     // What is looked at here and is too short goes: this one is nearer, and longer.
     closing[i] = later.findLast((other) => other.length >= fence.length) ?? later[0];

@@ -54,5 +54,5 @@ export async function askSummary(
   const { outcome } = result;
   if (outcome.kind !== 'ok') return { result, judgement: null };
   const allows = (summary: string) => summary.length <= maxChars && fitsWindow(summary, budget);
-  return { result, judgement: judgeReply(outcome, allows) };
+  return { result, judgement: judgeReply(outcome, allows, maxChars) };
 }

@@ -13,7 +13,7 @@ const reply = (text: string, more: Partial<Completion> = {}): Completion => ({
   ...more,
 });
 const judge = (text: string, more: Partial<Completion> = {}) =>
-  judgeReply(reply(text, more), (s) => s.length <= 20);
+  judgeReply(reply(text, more), (s) => s.length <= 20, 20);
 
 describe('a reply', () => {
   it.each(['stop', null, '', 'end_turn', 'eos', 'something_new'])(
@@ -79,7 +79,7 @@ describe('the prompt given back', () => {
     ['its end', prompt.slice(-300)],
     ['without its fences', prompt.replaceAll(/<[^>]*>/g, '')],
   ])('%s is no summary', (_, text) => {
-    expect(judgeReply(reply(text), () => true)).toEqual({ verdict: 'empty' });
+    expect(judgeReply(reply(text), () => true, 20)).toEqual({ verdict: 'empty' });
   });
 });
 
@@ -131,5 +131,65 @@ describe('the cleaned summary', () => {
     ['مرحبا \u202babc\u202c', 'مرحبا \u202babc\u202c'],
   ])('%j becomes %j', (text, cleaned) => {
     expect(cleanSummary(text)).toBe(cleaned);
+  });
+});
+
+describe('a reply of any kind is judged in no time', () => {
+  const of = (piece: string, chars: number) => piece.repeat(Math.floor(chars / piece.length));
+  /** The largest configured: with it most of a reply is looked at. */
+  const timed = (text: string, maxChars = 1_000_000) => {
+    const start = performance.now();
+    const judgement = judgeReply(reply(text), (summary) => summary.length <= 20, maxChars);
+    return { judgement, ms: performance.now() - start };
+  };
+  const pieces: readonly string[] = [
+    '<think>',
+    '</think>',
+    'a</think> ',
+    'a</think>\n',
+    '`a',
+    '```a\n~~~b\n',
+    '~~~\nx',
+    '`',
+    '``` \n',
+    '</think>    x',
+    '\n',
+    'x\n```\n',
+  ];
+  const starts = ['', '<think>', '~~~\n', '<think>\n```\n'];
+
+  it.each(pieces)('whose text is %j again and again', (piece) => {
+    for (const start of starts) {
+      expect(timed(start + of(piece, 1_900_000)).ms).toBeLessThan(3_000);
+    }
+  });
+
+  it.each(pieces)('or that, ten million chars of it: %j', (piece) => {
+    const { judgement, ms } = timed(of(piece, 10_000_000));
+    const chars = of(piece, 10_000_000).length;
+    expect(judgement).toEqual(piece === '\n' ? { verdict: 'empty' } : { verdict: 'too_long', chars });
+    expect(ms).toBeLessThan(500);
+  });
+
+  it('and looked at as a whole up to twenty times the length asked for, at least half a million', () => {
+    const thinking = (chars: number) => `<think>${of('a', chars - 15 - 6)}</think>Brief.`;
+    const verdict = (chars: number, maxChars: number) => timed(thinking(chars), maxChars).judgement.verdict;
+    expect(thinking(500_000)).toHaveLength(500_000);
+    expect([verdict(500_000, 20), verdict(500_001, 20)]).toEqual(['accepted', 'too_long']);
+    expect([verdict(800_000, 40_000), verdict(800_001, 40_000)]).toEqual(['accepted', 'too_long']);
+    expect([verdict(2_000_000, 1_000_000), verdict(2_000_001, 1_000_000)]).toEqual(['accepted', 'too_long']);
+  });
+
+  it('with fences that grow, none of which is closed', () => {
+    const text = Array.from({ length: 1_800 }, (_, i) => `${'`'.repeat(i + 3)}x`).join('\n');
+    expect(timed(`<think>${text}</think>\nBrief.`).ms).toBeLessThan(500);
+    const shrinking = text.split('\n').reverse().join('\n');
+    expect(timed(`<think>${shrinking}</think>\nBrief.`).ms).toBeLessThan(500);
+  });
+
+  it('and a summary after much thinking is one', () => {
+    const { judgement, ms } = timed(`<think>${of('Hm, `a` or b?\n', 1_500_000)}</think>\nBrief.`);
+    expect(judgement).toEqual({ verdict: 'accepted', summary: 'Brief.' });
+    expect(ms).toBeLessThan(1_500);
   });
 });

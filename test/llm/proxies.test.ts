@@ -65,11 +65,14 @@ describe('which proxy', () => {
     },
   );
 
-  test.each(['http://', 'socks5://p:1', 'ftp://p', 'http://a b'])('%j is refused by its name', (address) => {
-    const create = () =>
-      createChatClient(endpoint('http://model.test'), { environment: { HTTPS_PROXY: address } });
-    expect(create).toThrow('HTTPS_PROXY must be the http(s) address of a proxy');
-  });
+  test.each(['http://', 'socks5://p:1', 'ftp://p', 'http://a b', 'http://u:%zz@p', 'http://%:p@p'])(
+    '%j is refused by its name',
+    (address) => {
+      const create = () =>
+        createChatClient(endpoint('http://model.test'), { environment: { HTTPS_PROXY: address } });
+      expect(create).toThrow('HTTPS_PROXY must be the http(s) address of a proxy');
+    },
+  );
 });
 
 describe('a request through a proxy', () => {

@@ -319,7 +319,26 @@ describe('errors inside a 200', () => {
   });
 
   test.each([
+    [0],
+    [''],
+    [false],
+    [[]],
+    [{}],
+    [{ message: '', code: 0, type: null, param: null }],
+    [{ message: null, details: [{}], metadata: { raw: '' } }],
+    [[{ code: null }, '']],
+  ])('an error of %j beside a choice is none', async (error) => {
+    const plain = { error, choices: [{ index: 0, message: { content: 'Hello' }, finish_reason: 'stop' }] };
+    expect((await json(plain)).outcome).toEqual(completed('Hello'));
+    const chunks = [{ delta: { content: 'Hello' } }, { delta: {}, finish_reason: 'stop', error }].map(
+      (choice) => JSON.stringify({ error, choices: [{ index: 0, ...choice }] }),
+    );
+    expect((await stream(events(...chunks))).outcome).toEqual(completed('Hello'));
+  });
+
+  test.each([
     [{ error: { message: 'overloaded' } }],
+    [{ error: { message: 'overloaded', code: 0, type: null }, choices: [{ message: { content: 'x' } }] }],
     [{ error: 'overloaded', choices: [] }],
     [[{ error: { message: 'overloaded' } }]],
     [{ detail: 'overloaded' }],

@@ -52,6 +52,24 @@ test.each<[Record<string, string>, number | null]>([
   [{ 'retry-after': '1e1' }, 10_000],
   [{ 'retry-after': '' }, null],
   [{ 'retry-after-ms': '-1', 'retry-after': '2' }, 2_000],
+  // What a number was made of by quotes, or by a second header, is no year.
+  [{ 'retry-after': '"3600"' }, 3_600_000],
+  [{ 'retry-after': '3600, 1' }, 3_600_000],
+  [{ 'retry-after': '2,5' }, 2_000],
+  [{ 'retry-after': '3600; x' }, 3_600_000],
+  [{ 'retry-after': '"-1"' }, null],
+  [{ 'retry-after': '2099', date: 'Sat, 01 Jan 2022 00:00:00 GMT' }, 2_099_000],
+  [{ 'retry-after': 'x 3600' }, null],
+  [{ 'retry-after': 'May 2099' }, null],
+  [{ 'retry-after': '2099-01-01' }, null],
+  [{ 'retry-after': '3600 1' }, null],
+  [{ 'retry-after': 'Fri, 31 Dec 9999 23:59:59' }, null],
+  [{ 'retry-after': 'Fri, 31 Foo 9999 23:59:59 GMT' }, null],
+  // The three forms of a date, and a clock that cannot be read.
+  [{ 'retry-after': 'Sun, 06 Nov 1994 08:49:37 GMT', date: 'Sun, 06 Nov 1994 08:49:30 GMT' }, 7_000],
+  [{ 'retry-after': 'Sunday, 06-Nov-94 08:49:37 GMT', date: 'Sun, 06 Nov 1994 08:49:30 GMT' }, 7_000],
+  [{ 'retry-after': 'Sun Nov  6 08:49:37 1994', date: 'Sun Nov  6 08:49:30 1994' }, 7_000],
+  [{ 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT', date: '"3600"' }, 86_400_000],
   // A date is measured by the clock of the server that wrote it, which may be wrong.
   [{ 'retry-after': 'Sat, 01 Jan 2022 00:00:10 GMT', date: 'Sat, 01 Jan 2022 00:00:00 GMT' }, 10_000],
   [{ 'retry-after': 'Sat, 01 Jan 2022 00:00:00 GMT', date: 'Sat, 01 Jan 2022 00:00:10 GMT' }, null],
@@ -73,6 +91,7 @@ test.each<[Record<string, string>, number | null]>([
     2_000,
   ],
   [{ 'x-ratelimit-reset-tokens': 'never' }, null],
+  [{ 'anthropic-ratelimit-requests-reset': '"3600"' }, null],
 ])('the reset headers %j ask for %j ms, but only of a rate limit', (headers, expected) => {
   expect(rateLimitDelay(headers, none)).toBe(expected);
   expect(explicitDelay(headers, none)).toBe(null);
