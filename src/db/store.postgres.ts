@@ -1,3 +1,4 @@
+import { appendRun } from './postgres/append-run.js';
 import { connectionDbs, openPool } from './postgres/connections.js';
 import { asDb } from './postgres/db.js';
 import { PostgresNews } from './postgres/news.js';
@@ -29,6 +30,7 @@ export function openPostgresStore(
     snapshot: (fn) => transactions.read(fn),
     tx: (fn) => transactions.write(fn),
     news,
+    appendRun: (run) => appendRun(queries, run),
     isUniqueViolation,
     ping: async () => {
       await queries.query({ text: 'SELECT 1' });

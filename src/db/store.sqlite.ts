@@ -51,6 +51,8 @@ export function openSqliteStore(path: string): Store {
     tx: (fn) => queue.enqueue(fn),
     // A file calls nobody.
     news: { publish: () => {}, subscribe: () => () => {} },
+    // Transactions share their way to the disk.
+    appendRun: null,
     isUniqueViolation,
     ping: async () => {
       try {

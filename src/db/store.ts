@@ -2,6 +2,8 @@ import type { SQL, SQLWrapper } from 'drizzle-orm';
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core';
 import type { Tables } from './tables.js';
 
+type NewMessage = Tables['messages']['$inferInsert'];
+
 /**
  * What repositories see of a database connection: drizzle's builders, the dialect's tables, and the few
  * expressions that dialects write differently. Builders are awaited, never `.run()`, `.all()` or `.get()`.
@@ -26,6 +28,28 @@ export interface Db {
   lockedUnlessTaken<Query>(query: Query): Query;
   /** Waits for every other transaction that has locked this name: for rules that no single row stands for. */
   lock(name: string): Promise<void>;
+}
+
+/** A message to append: its row without what the session gives it. */
+export type RunMessage = Omit<NewMessage, 'pk' | 'session_pk' | 'created_at'> & {
+  readonly position: number | null;
+  readonly running_total: number | null;
+};
+
+/** Messages that no earlier one matters to, numbered as if the session were empty. */
+export interface AppendRun {
+  readonly tenant: string;
+  readonly id: string;
+  readonly messages: readonly RunMessage[];
+  /** Whether an open turn that nobody runs ends with them. */
+  readonly endsTurn: boolean;
+  readonly nowMs: number;
+}
+
+/** Where the run came to stand: what its own `seq` and positions are counted from. */
+export interface RunStart {
+  readonly seq: number;
+  readonly position: number;
 }
 
 /**
@@ -58,6 +82,11 @@ export interface Store {
    */
   tx<T>(fn: (db: Db) => Promise<T>): Promise<T>;
   readonly news: News;
+  /**
+   * Appends as one statement, where that is quicker than a transaction; null where it is not. Gives null, and does
+   * nothing, when there is no such session, it is closed, or a turn runs on it: a transaction then says which.
+   */
+  readonly appendRun: ((run: AppendRun) => Promise<RunStart | null>) | null;
   isUniqueViolation(error: unknown): boolean;
   /** Resolves when the database answers; rejects with STORE_UNAVAILABLE otherwise. */
   ping(): Promise<void>;

@@ -31,7 +31,7 @@ export class Transactions {
   async write<T>(fn: (db: Db) => Promise<T>): Promise<T> {
     for (let run = 1; ; run += 1) {
       try {
-        return await this.#run(this.#beginWriting, (client) => fn(this.#dbsOf(client).writing));
+        return await this.#write(fn);
       } catch (error) {
         if (!mayRunAgain(error)) throw error;
         if (run === MAX_RUNS) throw unavailable('others write the same at once', error);
@@ -41,35 +41,47 @@ export class Transactions {
   }
 
   /** On one state, that of the first statement. */
-  read<T>(fn: (db: Db) => Promise<T>): Promise<T> {
-    return this.#run(this.#beginReading, (client) => fn(this.#dbsOf(client).reading));
+  async read<T>(fn: (db: Db) => Promise<T>): Promise<T> {
+    const client = await this.#connect();
+    const result = await this.#inside(client, this.#beginReading, () => fn(this.#dbsOf(client).reading));
+    // What was read is good whatever becomes of this: nobody waits for it.
+    client.query('COMMIT').then(
+      () => client.release(),
+      () => client.release(true),
+    );
+    return result;
   }
 
-  async #run<T>(begin: string, fn: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async #write<T>(fn: (db: Db) => Promise<T>): Promise<T> {
     const client = await this.#connect();
-    let broken = false;
+    const result = await this.#inside(client, this.#beginWriting, async () => {
+      const done = await fn(this.#dbsOf(client).writing);
+      const { command } = await client.query('COMMIT');
+      // A failed statement whose error was caught has undone all of it; the server says so in one word only.
+      if (command !== 'COMMIT') throw new Error('the transaction was undone: one of its statements failed');
+      return done;
+    });
+    client.release();
+    return result;
+  }
+
+  /** Begins and runs `fn`. When something fails, all is undone, and the connection given back or dropped. */
+  async #inside<T>(client: pg.PoolClient, begin: string, fn: () => Promise<T>): Promise<T> {
+    // Not awaited yet: it travels with the first statement of `fn`, and fails with the connection only.
+    const begun = client.query(begin).then(
+      () => null,
+      (error: unknown) => asStoreError(error),
+    );
     try {
-      // Not awaited yet: it travels with the first statement of `fn`, and fails with the connection only.
-      const begun = client.query(begin).then(
-        () => null,
-        (error: unknown) => asStoreError(error),
-      );
-      try {
-        const result = await fn(client);
-        const failure = await begun;
-        if (failure !== null) throw failure;
-        const { command } = await client.query('COMMIT');
-        // A failed statement whose error was caught has undone all of it; the server says so in one word only.
-        if (command !== 'COMMIT') throw new Error('the transaction was undone: one of its statements failed');
-        return result;
-      } catch (error) {
-        await begun;
-        // What a migration has made useless stays so on this connection.
-        broken = !(await rolledBack(client)) || serverError(error)?.code === '0A000';
-        throw asStoreError(error);
-      }
-    } finally {
-      client.release(broken);
+      const result = await fn();
+      const failure = await begun;
+      if (failure !== null) throw failure;
+      return result;
+    } catch (error) {
+      await begun;
+      // What a migration has made useless stays so on this connection.
+      client.release(!(await rolledBack(client)) || serverError(error)?.code === '0A000');
+      throw asStoreError(error);
     }
   }
 
