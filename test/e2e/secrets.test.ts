@@ -32,7 +32,10 @@ const ECHOES: readonly StubReply[] = [
   { status: 500, body: { error: { message: `x-gateway: ${HEADER}`, type: KEY, code: KEY } } },
   { content: null, message: { refusal: `I will not use ${KEY} or ${HEADER}` } },
   { status: 400, body: { error: { message: FORMS_OF_BOTH.join(' ') } } },
-  { content: `The key is ${KEY}, the header ${HEADER}.`, message: { reasoning_content: KEY } },
+  {
+    content: `The key is ${KEY}, the header ${HEADER}, or live+key/SEC\0RET-9.`,
+    message: { reasoning_content: KEY },
+  },
 ];
 
 describe('the key of an endpoint that gives it back', { timeout: 60_000 }, () => {
@@ -65,7 +68,7 @@ describe('the key of an endpoint that gives it back', { timeout: 60_000 }, () =>
     ).toBe(true);
     expect(stub.prompts.length).toBe(ECHOES.length);
     expect((await service.call('GET', '/sessions/s')).body.compact_summary).toBe(
-      'The key is [REDACTED], the header [REDACTED].',
+      'The key is [REDACTED], the header [REDACTED], or [REDACTED].',
     );
     await service.end('SIGTERM');
 
