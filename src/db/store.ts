@@ -41,8 +41,8 @@ export interface AppendRun {
   readonly tenant: string;
   readonly id: string;
   readonly messages: readonly RunMessage[];
-  /** Whether an open turn that nobody runs ends with them. */
-  readonly endsTurn: boolean;
+  /** Whether they would end a turn that is open although nobody runs it: that is left to a transaction. */
+  readonly speaks: boolean;
   readonly nowMs: number;
 }
 
@@ -84,7 +84,8 @@ export interface Store {
   readonly news: News;
   /**
    * Appends as one statement, where that is quicker than a transaction; null where it is not. Gives null, and does
-   * nothing, when there is no such session, it is closed, or a turn runs on it: a transaction then says which.
+   * nothing, when there is no such session, it is closed, or has a turn that stands against it: a transaction then
+   * finds out which.
    */
   readonly appendRun: ((run: AppendRun) => Promise<RunStart | null>) | null;
   isUniqueViolation(error: unknown): boolean;

@@ -61,6 +61,6 @@ export async function appendTo(
 }
 
 /** Whether it matters what the conversation ended with: only results join a group that is there already. */
-function startsWithResult(incoming: readonly IncomingMessage[]): boolean {
+export function startsWithResult(incoming: readonly IncomingMessage[]): boolean {
   return incoming.find(({ message }) => !isSystem(message.role))?.message.role === 'tool';
 }

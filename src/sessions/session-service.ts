@@ -14,6 +14,7 @@ import { AppError, sessionBusy } from '../errors.js';
 import { type Answered, answerOnce, type Keyed } from '../idempotency/answer-once.js';
 import { newId } from '../ids.js';
 import { appendTo, type IncomingMessage, type StoredMessage } from './append.js';
+import { appendAtOnce } from './append-at-once.js';
 import { createSession } from './new-session.js';
 
 export interface NewSessionRequest {
@@ -113,8 +114,13 @@ export class SessionService {
   }
 
   /** Appends messages as one contiguous run of `seq`. SESSION_CLOSED on a closed session, SESSION_BUSY in a turn. */
-  append(tenant: string, id: string, messages: readonly IncomingMessage[]): Promise<StoredMessage[]> {
-    return this.#store.tx((db) => this.#appendIn(db, tenant, id, messages));
+  async append(
+    tenant: string,
+    id: string,
+    messages: readonly IncomingMessage[],
+  ): Promise<StoredMessage[]> {
+    const stored = await appendAtOnce(this.#store, tenant, id, messages, this.#clock());
+    return stored ?? this.#store.tx((db) => this.#appendIn(db, tenant, id, messages));
   }
 
   /** As `append`, once for each key. */

@@ -20,20 +20,26 @@ async function start() {
   const url = await freshDatabase();
   const store = openPostgresStore(url, POSTGRES_DEFAULTS, () => {});
   onTestFinished(() => store.close());
-  const parts = { store, clock: () => 7, percentOf: percentOfAgent, onRemoved: () => {}, onReset: () => {} };
+  const parts = {
+    store,
+    clock: () => 7,
+    percentOf: percentOfAgent,
+    onRemoved: () => {},
+    onReset: async () => {},
+  };
   return { url, store, service: new SessionService(parts) };
 }
 
 let ids = 0;
 
-function append(store: Store, id: string, messages: readonly ChatMessage[], endsTurn = true) {
+function append(store: Store, id: string, messages: readonly ChatMessage[], speaks = true) {
   const { numbered } = numberMessages(messages, NOTHING);
   const run = numbered.map((message, index) => ({
     ...message,
     id: `run_${ids++}`,
     body: JSON.stringify(messages[index]),
   }));
-  return store.appendRun?.({ tenant: 't', id, messages: run, endsTurn, nowMs: 7 });
+  return store.appendRun?.({ tenant: 't', id, messages: run, speaks, nowMs: 7 });
 }
 
 const rowsOf = (url: string, id: string) =>
@@ -116,8 +122,9 @@ describe('an append as one statement', () => {
     postgresSql(url, 'UPDATE sessions SET turn_expires_at = 1, turn_position = 3, compact_size = 9', []);
     expect(await append(store, 's', [system('s')], false)).toEqual({ seq: 0, position: 0 });
     expect(sessionOf(url, 's')).toMatchObject([{ turn_position: 3, compact_size: 0 }]);
-    expect(await append(store, 's', [user('u')])).toEqual({ seq: 1, position: 0 });
-    expect(sessionOf(url, 's')).toMatchObject([{ turn_position: null }]);
+    expect(await append(store, 's', [user('u')])).toBeNull();
+    await service.append('t', 's', incoming([user('u')]));
+    expect(sessionOf(url, 's')).toMatchObject([{ turn_position: null, message_count: 2 }]);
     await service.setStatus('t', 's', 'closed');
     expect(await append(store, 's', [user('u')])).toBeNull();
     expect(rowsOf(url, 's').length).toBe(2);

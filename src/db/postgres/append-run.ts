@@ -15,9 +15,8 @@ WITH grown AS (
     total_chars = total_chars + $5::bigint,
     updated_at = $6::bigint,
     compact_size = least(compact_size, conversation_count),
-    turn_position = CASE WHEN $7::boolean THEN NULL ELSE turn_position END,
     version = version + 1
-  WHERE tenant = $1 AND id = $2 AND status = 'open' AND (
+  WHERE tenant = $1 AND id = $2 AND status = 'open' AND (turn_position IS NULL OR NOT $7::boolean) AND (
     turn_expires_at IS NULL OR turn_expires_at <= (extract(epoch from statement_timestamp()) * 1000)::bigint
   )
   RETURNING pk, message_count - $3::bigint AS seq, conversation_count - $4::bigint AS position,
@@ -34,7 +33,7 @@ WITH grown AS (
 SELECT seq, position FROM grown`;
 
 export async function appendRun(queries: Queryable, run: AppendRun): Promise<RunStart | null> {
-  const { tenant, id, messages, endsTurn, nowMs } = run;
+  const { tenant, id, messages, speaks, nowMs } = run;
   const conversation = messages.filter(({ position }) => position !== null);
   const columns = (['id', 'seq', 'position', 'group_start', 'running_total', 'role'] as const).map((name) =>
     messages.map((message) => message[name]),
@@ -44,7 +43,7 @@ export async function appendRun(queries: Queryable, run: AppendRun): Promise<Run
   );
   const chars = conversation.at(-1)?.running_total ?? 0;
   const counts = [messages.length, conversation.length, chars];
-  const values = [tenant, id, ...counts, nowMs, endsTurn, ...columns, ...sizes];
+  const values = [tenant, id, ...counts, nowMs, speaks, ...columns, ...sizes];
   try {
     const { rows } = await queries.query({ text: APPEND_RUN }, values);
     const [start]: (RunStart | undefined)[] = rows;
