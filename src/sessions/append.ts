@@ -1,8 +1,10 @@
 import { type ChatMessage, isSystem } from '../compaction/measure.js';
 import { insertMessage, openGroupStart } from '../db/repositories/messages.js';
 import { growSession } from '../db/repositories/sessions.js';
+import { holdingTask } from '../db/repositories/tasks.js';
 import type { Db } from '../db/store.js';
 import type { SessionRow } from '../db/tables.js';
+import { AppError } from '../errors.js';
 import { newId } from '../ids.js';
 import { type NumberedMessage, numberMessages } from './number-messages.js';
 
@@ -58,6 +60,23 @@ export async function appendTo(
   const countBefore = session.conversation_count;
   await growSession(db, session.pk, { messageCount, conversationCount, totalChars, countBefore }, nowMs);
   return stored;
+}
+
+/**
+ * Refuses results for the calls that a task waits for: they are its own, and come by resuming it.
+ *
+ * @throws AppError TOOL_CALL_CLOSED
+ */
+export async function refuseHeld(
+  db: Db,
+  session: SessionEndpoint,
+  incoming: readonly IncomingMessage[],
+): Promise<void> {
+  if (!startsWithResult(incoming)) return;
+  const start = await openGroupStart(db, session.pk, session.conversation_count);
+  const task = start === null ? null : await holdingTask(db, session.pk, start);
+  if (task === null) return;
+  throw new AppError('TOOL_CALL_CLOSED', `The task ${task.id} waits for these results: resume it with them`);
 }
 
 /** Whether it matters what the conversation ended with: only results join a group that is there already. */

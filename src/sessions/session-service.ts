@@ -13,7 +13,7 @@ import type { SessionRow } from '../db/tables.js';
 import { AppError, sessionBusy } from '../errors.js';
 import { type Answered, answerOnce, type Keyed } from '../idempotency/answer-once.js';
 import { newId } from '../ids.js';
-import { appendTo, type IncomingMessage, type StoredMessage } from './append.js';
+import { appendTo, type IncomingMessage, refuseHeld, type StoredMessage } from './append.js';
 import { appendAtOnce } from './append-at-once.js';
 import { createSession } from './new-session.js';
 
@@ -114,11 +114,7 @@ export class SessionService {
   }
 
   /** Appends messages as one contiguous run of `seq`. SESSION_CLOSED on a closed session, SESSION_BUSY in a turn. */
-  async append(
-    tenant: string,
-    id: string,
-    messages: readonly IncomingMessage[],
-  ): Promise<StoredMessage[]> {
+  async append(tenant: string, id: string, messages: readonly IncomingMessage[]): Promise<StoredMessage[]> {
     const stored = await appendAtOnce(this.#store, tenant, id, messages, this.#clock());
     return stored ?? this.#store.tx((db) => this.#appendIn(db, tenant, id, messages));
   }
@@ -146,6 +142,7 @@ export class SessionService {
     const session = found(await findSessionEnd(db, tenant, id), id);
     if (session.status === 'closed') throw new AppError('SESSION_CLOSED', `Session ${id} is closed`);
     refuseBusy(session.turn_rest);
+    await refuseHeld(db, session, messages);
     // What is said outside of an open turn ends it; results only go on with it.
     const speaks = messages.some(({ message: { role } }) => role === 'user' || role === 'assistant');
     if (session.turn_position !== null && speaks) await endOpenTurn(db, session.pk);

@@ -79,6 +79,7 @@ export interface AnyBody extends SessionBody {
   newSize: number;
   alreadyUpToDate: boolean;
   reason?: string;
+  toolCalls?: { id: string }[];
   dryRun?: boolean;
   charsBefore?: number;
   charsFolded?: number;

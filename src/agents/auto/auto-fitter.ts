@@ -49,7 +49,7 @@ export class AutoFitter implements ContextFitter {
       const count = await this.#count(call, context);
       if (count.tokens <= limit || isStopped(context)) break;
       const overChars = Math.ceil((count.tokens - limit) * count.charsPerToken);
-      const step = await this.#compact(call, { context, overChars, tokens: count.tokens }, limit);
+      const step = await this.#compact(call, { ...count, context, overChars }, limit);
       if (step === null) break;
       compaction = step.compaction ?? compaction;
       context = step.context;
@@ -62,9 +62,9 @@ export class AutoFitter implements ContextFitter {
   async afterOverflow(call: UpcomingCall): Promise<TurnCompaction | null> {
     const { agent, context } = call;
     if (agent.defaultCompaction?.auto === undefined || isStopped(context)) return null;
-    const { tokens } = await this.#count(call, context);
+    const count = await this.#count(call, context);
     // The endpoint knows better than the estimate: the share of the session goes, whatever that says.
-    const step = await this.#compact(call, { context, overChars: 0, tokens }, 0);
+    const step = await this.#compact(call, { ...count, context, overChars: 0 }, 0);
     return step?.gained ? step.compaction : null;
   }
 
@@ -85,7 +85,9 @@ export class AutoFitter implements ContextFitter {
     const end = await runRound(this.#parts, call, round);
     if (end.kind === 'nothing') return null;
     const context = await contexts.readForTurn(turn.sessionPk, systemPromptOf(agent));
-    const { tokens } = await this.#count(call, context);
+    const { estimated } = await this.#count(call, context);
+    // The endpoint's figure is of the text before: as a factor it still tells what was gained, by one measure.
+    const tokens = (estimated * round.tokens) / Math.max(1, round.estimated);
     const failed = end.kind === 'failed';
     const gained = !failed && (tokens <= limit || tokens <= round.tokens * (1 - LEAST_GAIN));
     if (!failed || end.counts) {

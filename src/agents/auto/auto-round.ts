@@ -12,7 +12,8 @@ export interface AutoRound {
   readonly context: TurnContext;
   /** Chars that have to go for the context to fit. */
   readonly overChars: number;
-  /** Estimated tokens of the context. */
+  /** Tokens of the context, by the estimate alone, and as the endpoint's own count corrects it. */
+  readonly estimated: number;
   readonly tokens: number;
 }
 

@@ -11,6 +11,9 @@ export interface TokenCount {
   readonly charsPerToken: number;
 }
 
+/** Endpoints exist that report a constant: they must not make a long context look much shorter than it is. */
+const LEAST_SHARE = 0.7;
+
 /**
  * Tokens of the system messages, the tools, the summary and the tail. The endpoint's own count corrects the estimate
  * as long as the session's summary is the one it was made with: after a compaction that figure is of another text.
@@ -22,7 +25,6 @@ export function countTokens(
 ): TokenCount {
   const estimated = estimator.ofMessages(messages) + estimator.ofTools(tools);
   const excess = session.token_excess_revision === session.revision ? (session.token_excess ?? 0) : 0;
-  // Endpoints exist that report a constant: they must not make a long context look like a short one.
-  const tokens = Math.max(estimated + excess, Math.ceil(estimated / 2));
+  const tokens = Math.max(estimated + excess, Math.ceil(estimated * LEAST_SHARE));
   return { estimated, tokens, charsPerToken: context.chars / Math.max(1, estimated) };
 }

@@ -1,8 +1,10 @@
+import { effectiveSize } from '../../compaction/context.js';
 import { messageAt } from '../../db/repositories/messages.js';
 import { findSessionByPk } from '../../db/repositories/sessions.js';
 import type { FoundTask } from '../../db/repositories/tasks.js';
 import { openTurnAt, takeTurn, turnRest } from '../../db/repositories/turn-leases.js';
 import type { Db } from '../../db/store.js';
+import type { SessionRow } from '../../db/tables.js';
 import { AppError, sessionBusy } from '../../errors.js';
 import { appendTo, type IncomingMessage, toIncoming } from '../../sessions/append.js';
 import { type TurnContent, toolMessage, userMessage } from '../turn/input.js';
@@ -29,14 +31,26 @@ export async function beginTask(db: Db, task: FoundTask, start: TurnStart): Prom
   const users: TurnContent[] = task.turn_position === null ? [inputOf(task)] : [];
   if (brought?.message != null) users.push(brought.message);
   const incoming: IncomingMessage[] = [...results, ...users.map(userMessage)].map(toIncoming);
-  // From the calls on nothing is summarized: their results stand after whatever came while the task waited.
   const position =
     results.length > 0
-      ? await callsAt(db, task)
+      ? await resumedAt(db, session, task)
       : session.conversation_count + incoming.length - users.length;
   await appendTo(db, session, incoming, start.nowMs);
   await openTurnAt(db, sessionPk, start.owner, position);
   return { sessionPk, sessionId, tenant, owner: start.owner, position };
+}
+
+/**
+ * From here on nothing is summarized: the message that the task is about, so that it is repeated word for word until
+ * the task ends; or the calls that it waited for, when a summary has taken that message in meanwhile. The results
+ * stand after whatever came while the task waited.
+ */
+async function resumedAt(db: Db, session: SessionRow, task: FoundTask): Promise<number> {
+  const calls = await callsAt(db, task);
+  const { turn_position: began } = task;
+  if (began === null || began < 0 || began > calls) return calls;
+  const isOpen = began >= effectiveSize(session) || began === session.carried_position;
+  return isOpen ? began : calls;
 }
 
 /** Position of the calls that the task waited for; they are gone when the session was emptied meanwhile. */

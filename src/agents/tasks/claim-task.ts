@@ -40,7 +40,7 @@ interface Parts {
  */
 export async function claimTask(parts: Parts): Promise<ClaimedTask | null> {
   const { store } = parts;
-  while ((await claimableTasks(store.read, 1)).length > 0) {
+  while ((await claimableTasks(store.read, 0, 1)).length > 0) {
     const chosen: { task: FoundTask | null } = { task: null };
     try {
       return await store.tx(async (db) => {

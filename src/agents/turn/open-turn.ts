@@ -1,7 +1,7 @@
 import { effectiveSize } from '../../compaction/context.js';
 import { messageAt, messageWithBody } from '../../db/repositories/messages.js';
 import { findSession, findSessionByPk } from '../../db/repositories/sessions.js';
-import { holdingTask } from '../../db/repositories/tasks.js';
+import { disownTurn, holdingTask } from '../../db/repositories/tasks.js';
 import { openTurnAt, takeTurn, turnRest } from '../../db/repositories/turn-leases.js';
 import type { Db } from '../../db/store.js';
 import type { SessionRow } from '../../db/tables.js';
@@ -52,7 +52,8 @@ export async function beginTurn(
 
   const incoming: IncomingMessage[] = input.toolResults.map((result) => toIncoming(toolMessage(result)));
   if (input.message !== null) incoming.push(toIncoming(userMessage(input.message)));
-  if (incoming.length === 0 && (held || group === null)) await requireQuestion(db, session);
+  if (incoming.length === 0 && held) throw nothingToAnswer('The session waits for results of a task');
+  if (incoming.length === 0 && group === null) await requireQuestion(db, session);
   if (incoming.length > 0) await appendTo(db, session, incoming, start.nowMs);
 
   // The message comes last. Results go on with the turn that called; without one, their calls begin it.
@@ -60,6 +61,8 @@ export async function beginTurn(
     input.message === null
       ? (session.turn_position ?? group?.position ?? session.conversation_count - 1)
       : session.conversation_count + incoming.length - 1;
+  // A task that had failed at this very turn cannot go on with it any more: it is another one's now.
+  if (position === session.turn_position) await disownTurn(db, sessionPk, position);
   return marked(db, session, position, start);
 }
 
@@ -109,6 +112,10 @@ async function whyNoTurn(db: Db, sessionPk: number): Promise<AppError> {
   return sessionBusy(await turnRest(db, sessionPk));
 }
 
+function nothingToAnswer(why: string): AppError {
+  return new AppError('NOTHING_TO_ANSWER', `${why}: send a message`);
+}
+
 /** Without new input, the conversation itself must end with something that wants an answer. */
 async function requireQuestion(db: Db, session: SessionRow): Promise<void> {
   const count = session.conversation_count;
@@ -116,6 +123,6 @@ async function requireQuestion(db: Db, session: SessionRow): Promise<void> {
   const last = count === 0 ? null : await messageAt(db, session.pk, count - 1);
   const folded = effectiveSize(session) >= count && session.carried_position !== count - 1;
   if (last === null || folded || (last.role !== 'user' && last.role !== 'tool')) {
-    throw new AppError('NOTHING_TO_ANSWER', 'The context ends with nothing to answer: send a message');
+    throw nothingToAnswer('The context ends with nothing to answer');
   }
 }

@@ -1,6 +1,6 @@
 import type { ChatMessage } from '../../compaction/measure.js';
 import { AppError } from '../../errors.js';
-import type { Completion } from '../../llm/outcome.js';
+import type { Completion, ToolCall } from '../../llm/outcome.js';
 
 /**
  * A model's reply as the message that is stored. Half a tool call is never stored: somebody would run it. A reply
@@ -15,6 +15,9 @@ export function replyMessage(reply: Completion): ChatMessage {
   }
   if (toolCalls.length === 0 && text.trim() === '' && refusal === null) {
     throw new AppError('EMPTY_REPLY', emptyDetail(finishReason));
+  }
+  if (toolCalls.some(({ name }) => name === '')) {
+    throw new AppError('EMPTY_REPLY', 'The model called a tool without saying which');
   }
   return {
     role: 'assistant',
@@ -33,6 +36,17 @@ export function replyMessage(reply: Completion): ChatMessage {
           })),
         }),
   };
+}
+
+/** Within one reply an id that comes again gets a number behind it, the same whenever it is made. */
+export function withOwnIds(calls: readonly ToolCall[]): ToolCall[] {
+  const taken = new Set<string>();
+  return calls.map((call) => {
+    let { id } = call;
+    for (let n = 2; taken.has(id); n += 1) id = `${call.id}_${n}`;
+    taken.add(id);
+    return { ...call, id };
+  });
 }
 
 function isHalf({ arguments: args }: { readonly arguments: string }): boolean {

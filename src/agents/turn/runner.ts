@@ -9,7 +9,7 @@ import type { TokenExcess } from './fitter.js';
 import { keepTurn } from './keep-turn.js';
 import { askModel } from './model-step.js';
 import { type OutstandingCall, type OutstandingGroup, outstandingCalls } from './outstanding-calls.js';
-import { replyMessage } from './reply.js';
+import { replyMessage, withOwnIds } from './reply.js';
 import type { Progress, TurnRun, TurnRunnerParts } from './run.js';
 import { addUsage, NO_TURN_USAGE } from './usage.js';
 
@@ -111,10 +111,10 @@ export class TurnRunner {
       progress,
       signal,
     );
-    const message = replyMessage(completion);
+    const calls = withOwnIds(completion.toolCalls);
+    const message = replyMessage({ ...completion, toolCalls: calls });
     progress.usage = addUsage(progress.usage, usage);
     progress.finishReason = completion.finishReason;
-    const calls = completion.toolCalls;
     const end =
       calls.length === 0
         ? endOf('completed', message, [], progress)

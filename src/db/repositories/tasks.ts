@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, isNull, lt, lte, or, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, gt, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm';
 import type { Db } from '../store.js';
 import type { Tables, TaskRow } from '../tables.js';
 
@@ -71,12 +71,12 @@ export async function renewTask(db: Db, pk: number, owner: string, leaseMs: numb
   return rows.length > 0;
 }
 
-/** Queued tasks on whose session no turn runs, oldest first. */
-export function claimableTasks(db: Db, limit: number): Promise<FoundTask[]> {
+/** Queued tasks on whose session no turn runs, oldest first, those above the key `afterPk`. */
+export function claimableTasks(db: Db, afterPk: number, limit: number): Promise<FoundTask[]> {
   const { tasks, sessions } = db.tables;
   const free = or(isNull(sessions.turn_owner), lte(sessions.turn_expires_at, db.nowMs));
   return withSession(db)
-    .where(and(active(db), eq(tasks.status, 'queued'), free))
+    .where(and(active(db), eq(tasks.status, 'queued'), gt(tasks.pk, afterPk), free))
     .orderBy(asc(tasks.pk))
     .limit(limit);
 }
@@ -172,4 +172,22 @@ function withSession(db: Db) {
     .select({ ...getTableColumns(tasks), session_id: sessions.id })
     .from(sessions)
     .innerJoin(tasks, eq(sessions.pk, tasks.session_pk));
+}
+
+/** Position of a turn that is not the task's any more: no message stands there. */
+const DISOWNED = -1;
+
+/** Takes an open turn from the tasks that ended within it, so that none of them goes on with what is another's. */
+export async function disownTurn(db: Db, sessionPk: number, position: number): Promise<void> {
+  const { tasks } = db.tables;
+  await db.orm
+    .update(tasks)
+    .set({ turn_position: DISOWNED })
+    .where(
+      and(
+        eq(tasks.session_pk, sessionPk),
+        eq(tasks.turn_position, position),
+        inArray(tasks.status, ['failed', 'interrupted']),
+      ),
+    );
 }

@@ -120,10 +120,15 @@ export async function noteAutoOutcome(db: Db, sessionPk: number, error: string |
     .update(sessions)
     .set(
       error === null
-        ? { auto_failures: 0, auto_error: null }
-        : { auto_failures: sql`${sessions.auto_failures} + 1`, auto_error: error },
+        ? { auto_failures: 0, auto_error: null, version: sql`${sessions.version} + 1` }
+        : {
+            auto_failures: sql`${sessions.auto_failures} + 1`,
+            auto_error: error,
+            version: sql`${sessions.version} + 1`,
+          },
     )
-    .where(eq(sessions.pk, sessionPk));
+    // What changes nothing that anybody sees leaves the version alone.
+    .where(and(eq(sessions.pk, sessionPk), error === null ? gt(sessions.auto_failures, 0) : undefined));
 }
 
 /** Ends an open turn that nobody runs: one that waits for results, or has failed. */
