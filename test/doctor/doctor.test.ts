@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runCommand } from '../cli/run-command.js';
 import { CASES } from './cases.js';
 import { examine, KEY, MODEL, runDoctor, startEndpoint, stream, tableIn } from './harness.js';
-import { GOOD_ROWS, UNREACHED_ROWS } from './rows.js';
+import { GOOD_ROWS } from './rows.js';
 
 describe('npm run doctor', { timeout: 60_000 }, () => {
   it('finds nothing wrong with a good endpoint, with four requests', async () => {
