@@ -7,8 +7,8 @@ import { compactionsOf, gate, lastCompaction, requestsAt, startWithModel, stateO
 /** Leaves the session as a process does that was killed while its model wrote. */
 function leaveAsKilled(service: TestService, id: string, leaseMs: number): void {
   service.sql(
-    "UPDATE sessions SET lease_owner = 'dead', lease_expires_at = unixepoch('now', 'subsec') * 1000 + ? WHERE id = ?",
-    leaseMs,
+    "UPDATE sessions SET lease_owner = 'dead', lease_expires_at = ? WHERE id = ?",
+    Date.now() + leaseMs,
     id,
   );
   service.sql(
