@@ -58,6 +58,19 @@ export async function copyHere(
   }
 }
 
+/** Whether a copy came to its end, and was not cut off by a test. */
+export async function hasEnded(run: Promise<CopyResult>): Promise<boolean> {
+  try {
+    await run;
+    return true;
+  } catch (error) {
+    if (error instanceof Error && error.message === CUT_OFF) return false;
+    throw error;
+  }
+}
+
+export const CUT_OFF = 'cut off';
+
 /** Calls `before` ahead of every operation of the connection. */
 export function watched(connection: CopyConnection, before: (operation: string) => void): CopyConnection {
   const { name, nowMs } = connection;
@@ -141,15 +154,13 @@ export async function filledFile(
   );
   sqlOn(
     url,
-    `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ? - 1)
+    `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ? - 1),
+       given(sessions) AS (SELECT CAST(? AS INTEGER))
      INSERT INTO messages (session_pk, id, seq, position, group_start, running_total, role, tool_call_count, chars,
        text_bytes, created_at, body)
-     SELECT 1 + i % ?, 'm' || i, i / ?, i / ?, i / ?, i, 'user', 0, 1, 1, 1760000000000,
-       json_object('role', 'user', 'content', i || ' é漢 " ' || char(10) || hex(randomblob(? / 2))) FROM n`,
+     SELECT 1 + i % sessions, 'm' || i, i / sessions, i / sessions, i / sessions, i, 'user', 0, 1, 1, 1760000000000,
+       json_object('role', 'user', 'content', i || ' é漢 " ' || char(10) || hex(randomblob(? / 2))) FROM n, given`,
     messages,
-    sessions,
-    sessions,
-    sessions,
     sessions,
     chars,
   );
