@@ -175,21 +175,24 @@ describe('a learned size', () => {
   it.each([
     ['below any prompt', 50, [8, 4, 4, 4]],
     ['that looks true', 2_000, [21, 16, 6, 6]],
-  ])('of one wrong refusal, with a window %s, costs a bounded number of calls', async (_name, window, most) => {
-    let isFirst = true;
-    const stub = await startModelStub(() => {
-      if (!isFirst) return { content: 'S' };
-      isFirst = false;
-      const message = `maximum context length is ${window} tokens. However, you requested 20000 tokens`;
-      return { status: 400, body: { error: { message } } };
-    });
-    const service = await discovering(stub);
-    for (const limit of most) {
-      const { status, requests } = await course(service, stub, counting, turns(40, 1_500));
-      expect(status).toBe(200);
-      expect(requests).toBeLessThanOrEqual(limit);
-    }
-  });
+  ])(
+    'of one wrong refusal, with a window %s, costs a bounded number of calls',
+    async (_name, window, most) => {
+      let isFirst = true;
+      const stub = await startModelStub(() => {
+        if (!isFirst) return { content: 'S' };
+        isFirst = false;
+        const message = `maximum context length is ${window} tokens. However, you requested 20000 tokens`;
+        return { status: 400, body: { error: { message } } };
+      });
+      const service = await discovering(stub);
+      for (const limit of most) {
+        const { status, requests } = await course(service, stub, counting, turns(40, 1_500));
+        expect(status).toBe(200);
+        expect(requests).toBeLessThanOrEqual(limit);
+      }
+    },
+  );
 
   it('of one endpoint does not undo what the refusals of its fallback say', async () => {
     const down = await startModelStub(() => ({ status: 503, body: { error: { message: 'down' } } }));
