@@ -8,7 +8,7 @@ import { copyProgressText, verificationLines } from './copy/copy-text.js';
 import { isSame } from './copy/digest.js';
 import { openSource, openTarget } from './copy/open-connection.js';
 import { UsageError } from './import-arguments.js';
-import { counted } from './number-text.js';
+import { count, counted } from './number-text.js';
 import { showText } from './progress-bar.js';
 
 /** Interrupts this close together are one, in ms. */
@@ -65,7 +65,7 @@ function report(result: CopyResult, ms: number): number {
     return 1;
   }
   const rows = tables.reduce((sum, { source }) => sum + source.rows, 0);
-  const before = resumedRows > 0 ? `, ${counted(resumedRows, 'row')} of them in an earlier run` : '';
+  const before = resumedRows > 0 ? `, ${count(resumedRows)} of them in an earlier run` : '';
   say(`Copied ${counted(rows, 'row')}${before}; all are the same; ${(ms / 1000).toFixed(1)} s`);
   if (changed.length > 0) {
     complain(`The source has changed since the copy began (${changed.join(', ')}); the copy is of before.`);

@@ -19,14 +19,17 @@ export async function openSource(databaseUrl: string, postgres: PostgresSettings
   return sqliteConnection(path, name, 'read');
 }
 
-/** Opens the database that is written. A SQLite file is made and migrated, as when a service starts on it. */
+/** Opens the database that is written. A SQLite file is made if need be. */
 export async function openTarget(databaseUrl: string, postgres: PostgresSettings): Promise<CopyConnection> {
   const name = nameOf(databaseUrl);
   if (!databaseUrl.startsWith('file:')) {
     await requireMigrated(databaseUrl, postgres);
     return postgresConnection(databaseUrl, name, postgres);
   }
-  await migrateStore({ databaseUrl, postgres });
+  // One with tables of an older release has data: it is left as it is.
+  const { applied } = await storeStatus({ databaseUrl, postgres });
+  if (applied.length === 0) await migrateStore({ databaseUrl, postgres });
+  else await requireMigrated(databaseUrl, postgres);
   return sqliteConnection(sqlitePath(databaseUrl), name, 'write');
 }
 
