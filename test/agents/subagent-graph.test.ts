@@ -44,7 +44,9 @@ describe('subagents', () => {
   });
 
   it('are looked at in no time, whatever loops are there already', () => {
-    expect(faultsOf({ a: 'b', b: 'c', c: 'b' }, 'a')[0]).toBe('/subagents/0 has a loop on its way: a -> b -> c -> b -> c -> b');
+    expect(faultsOf({ a: 'b', b: 'c', c: 'b' }, 'a')[0]).toBe(
+      '/subagents/0 has a loop on its way: a -> b -> c -> b -> c -> b',
+    );
     const layer = (letter: string) => Array.from({ length: 32 }, (_, index) => `${letter}${index}`);
     const names = layer('a').concat(layer('b'), layer('c'));
     const dense = Object.fromEntries(names.map((name) => [name, names.join(' ')]));
