@@ -35,6 +35,7 @@ export class PostgresServer {
     const server = new PostgresServer(folder, programs, owner, await freePort());
     const options = ['--no-sync', '--auth=trust', `--username=${USER}`, '--encoding=UTF8', '--locale=C'];
     execFileSync(join(programs, 'initdb'), ['-D', server.#data, ...options], { ...owner, stdio: 'pipe' });
+    server.#endWithProcess();
     await server.start();
     return server;
   }
@@ -76,6 +77,21 @@ export class PostgresServer {
   async remove(): Promise<void> {
     await this.stop();
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** A run that is broken off leaves no server behind, and nothing on the disk. */
+  #endWithProcess(): void {
+    const end = () => {
+      this.#process?.kill('SIGQUIT');
+      rmSync(this.#folder, { recursive: true, force: true });
+    };
+    process.once('exit', end);
+    for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
+      process.once(signal, () => {
+        end();
+        process.kill(process.pid, signal);
+      });
+    }
   }
 
   get #data(): string {
