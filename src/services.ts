@@ -4,6 +4,7 @@ import { ChatService } from './agents/chat-service.js';
 import { compactDefaultsOf, systemPromptOf } from './agents/definition.js';
 import { Subagents } from './agents/subagents.js';
 import { cancelForReset } from './agents/tasks/session-reset.js';
+import { TaskNews } from './agents/tasks/task-news.js';
 import { TASK_DEFAULTS, TaskRunner } from './agents/tasks/task-runner.js';
 import { TaskService } from './agents/tasks/task-service.js';
 import { TaskSignals } from './agents/tasks/task-signals.js';
@@ -85,13 +86,15 @@ export function createServices(parts: ServiceParts): Services {
   const runner = new TurnRunner({ store, clock, contexts, model, fitter, lease, running, logger });
   const subagents = new Subagents({ store, clock, agents, runner, leaseMs });
   const work = new RunningWork();
-  const signals = new TaskSignals();
+  const news = new TaskNews(store.news);
+  const signals = new TaskSignals(news);
   const tasks = new TaskRunner({
     store,
     clock,
     runner,
     subagents,
     signals,
+    news,
     lease,
     settings: TASK_DEFAULTS,
     enabled: model !== null,
@@ -110,7 +113,7 @@ export function createServices(parts: ServiceParts): Services {
     compaction,
     agents,
     chat: new ChatService({ store, clock, agents, runner, subagents, work, leaseMs }),
-    tasks: new TaskService({ store, clock, turns: runner, tasks, signals }),
+    tasks: new TaskService({ store, clock, turns: runner, tasks, signals, news }),
     work,
   };
 }

@@ -3,6 +3,7 @@ import {
   appliedFileHash,
   findAgent,
   listAgents,
+  lockAgents,
   removeAgent,
   upsertAgent,
 } from '../db/repositories/agents.js';
@@ -35,7 +36,7 @@ export class AgentService {
 
   /** Defines an agent, new or again. VALIDATION_FAILED names what is wrong with the definition. */
   put(tenant: string, definition: AgentDefinition): Promise<{ agent: Agent; created: boolean }> {
-    return this.#write(async (db) => {
+    return this.#write(tenant, async (db) => {
       const faults = definitionFaults(definition);
       refuse(faults.length > 0 ? faults : (await subagentFaults(db, tenant, [definition])).map(faultOf));
       const before = await findDefinition(db, tenant, definition.name);
@@ -55,7 +56,7 @@ export class AgentService {
 
   /** AGENT_IN_USE while another agent has it as a subagent. Its sessions stay, and go on without its prompt. */
   remove(tenant: string, name: string): Promise<void> {
-    return this.#store.tx(async (db) => {
+    return this.#write(tenant, async (db) => {
       const row = found(await findAgent(db, tenant, name), name);
       const users = (await agentsMentioning(db, tenant, name))
         .map(definitionOf)
@@ -80,7 +81,7 @@ export class AgentService {
    * @returns the names of the agents that were defined
    */
   applyFiles(tenant: string, files: readonly AgentFile[]): Promise<string[]> {
-    return this.#write(async (db) => {
+    return this.#write(tenant, async (db) => {
       const changed: AgentFile[] = [];
       for (const file of files) {
         if ((await appliedFileHash(db, tenant, file.definition.name)) !== file.hash) changed.push(file);
@@ -106,14 +107,12 @@ export class AgentService {
     });
   }
 
-  /** Where writers of other processes are not waited for, a new name may be taken meanwhile: then it is there. */
-  async #write<T>(effect: (db: Db) => Promise<T>): Promise<T> {
-    try {
-      return await this.#store.tx(effect);
-    } catch (error) {
-      if (!this.#store.isUniqueViolation(error)) throw error;
-      return this.#store.tx(effect);
-    }
+  /** First of all the lock: what is read after it stays so until the transaction ends. */
+  #write<T>(tenant: string, effect: (db: Db) => Promise<T>): Promise<T> {
+    return this.#store.tx(async (db) => {
+      await lockAgents(db, tenant);
+      return effect(db);
+    });
   }
 }
 

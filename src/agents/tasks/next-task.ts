@@ -5,25 +5,29 @@ import { outstandingCalls } from '../turn/outstanding-calls.js';
 import { resumeInputOf } from './task-fields.js';
 
 /** Tasks read at once. */
-const PAGE = 100;
+const PAGE = 50;
 
-/**
- * The oldest queued task that may begin. One that brings results to a session which ends with other calls that wait,
- * of another task or of a chat, stays in the queue: its results would be taken for results of those.
- */
-export async function nextTask(db: Db): Promise<FoundTask | null> {
-  // What a session ends with holds for all its tasks, and there may be many.
-  const ends = new Map<number, number | null>();
+/** What sessions end with, by their keys: it holds for all tasks of a session, and there may be many. */
+type Ends = Map<number, number | null>;
+
+/** The queued tasks that may begin, oldest first, by what is committed when they are read. */
+export async function* nextTasks(db: Db): AsyncGenerator<FoundTask> {
+  const ends: Ends = new Map();
   for (let after = 0; ; ) {
     const page = await claimableTasks(db, after, PAGE);
-    for (const task of page) if (await mayBegin(db, task, ends)) return task;
+    for (const task of page) if (await mayBegin(db, task, ends)) yield task;
     const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return null;
+    if (last === undefined || page.length < PAGE) return;
     after = last.pk;
   }
 }
 
-async function mayBegin(db: Db, task: FoundTask, ends: Map<number, number | null>): Promise<boolean> {
+/**
+ * Whether a queued task on whose session no turn runs may begin. One that brings results to a session which ends
+ * with other calls that wait, of another task or of a chat, stays in the queue: its results would be taken for
+ * results of those.
+ */
+export async function mayBegin(db: Db, task: FoundTask, ends: Ends = new Map()): Promise<boolean> {
   const brought = resumeInputOf(task);
   if (brought === null || brought.message !== null) return true;
   const { session_pk: pk, wait_position: position } = task;

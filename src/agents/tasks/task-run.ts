@@ -40,14 +40,14 @@ export function taskRun(
     finish: async (db, end) => {
       const task = await ownTask(db, pk, owner);
       if (task === null) throw await whyNotOwn(db, pk);
-      await log.end(db, end);
+      await log.end(db, task, end);
       await leaveTurn(db, turn.sessionPk, owner, null);
       await (end.status === 'completed' ? complete : wait)(db, claimed, task, end, clock());
     },
     fail: async (db, failure) => {
       const task = await ownTask(db, pk, owner);
       if (task === null) return;
-      await log.end(db, null);
+      await log.end(db, task, null);
       await fail(db, claimed, task, failure, clock());
     },
     renew: async (db) => ((await renewTask(db, pk, owner, leaseMs)) ? null : whyNotOwn(db, pk)),

@@ -9,6 +9,7 @@ import { type ClaimedTask, claimTask } from './claim-task.js';
 import { interruptExpired } from './interrupt.js';
 import { taskCancelled } from './own-task.js';
 import { TaskLog } from './task-log.js';
+import type { TaskNews } from './task-news.js';
 import { taskRun } from './task-run.js';
 import type { TaskSignals } from './task-signals.js';
 import { beginDueTicks } from './ticks.js';
@@ -29,6 +30,7 @@ export interface TaskRunnerParts {
   readonly runner: TurnRunner;
   readonly subagents: Subagents;
   readonly signals: TaskSignals;
+  readonly news: TaskNews;
   readonly lease: LeaseTimes;
   readonly settings: TaskRunnerSettings;
   /** Whether a model is configured: without one the queue is left to other processes. */
@@ -48,13 +50,20 @@ export class TaskRunner {
   #round: Promise<void> = Promise.resolve();
   #rounds = 0;
   #timer: NodeJS.Timeout | null = null;
+  #unsubscribe: (() => void) | null = null;
 
   constructor(parts: TaskRunnerParts) {
     this.#parts = parts;
   }
 
-  /** Begins to look at the queue by itself, which `kick` alone does not. */
+  /** Begins to look at the queue by itself, which `kick` alone does not, and to hear of other processes. */
   start(): void {
+    const { news, signals } = this.#parts;
+    this.#unsubscribe ??= news.listen({
+      changed: (taskPk) => signals.wake(taskPk),
+      cancelled: (taskPk) => this.cancelled(taskPk),
+      queued: () => this.kick(),
+    });
     this.#timer ??= setInterval(() => void this.#poll(), this.#parts.settings.pollMs).unref();
     void this.#poll();
   }
@@ -81,6 +90,7 @@ export class TaskRunner {
   async close(): Promise<void> {
     this.#stop.abort();
     if (this.#timer !== null) clearInterval(this.#timer);
+    this.#unsubscribe?.();
     await this.#round;
     await this.#work.close(0);
   }
@@ -113,7 +123,7 @@ export class TaskRunner {
     const { store, clock, runner, subagents, signals, lease, logger } = this.#parts;
     const { pk, id, kind, agent, turn } = claimed;
     const onStored = () => signals.nudge(pk);
-    const log = new TaskLog({ store, clock, logger, onStored }, pk, turn.owner);
+    const log = new TaskLog({ store, clock, logger, onStored }, { ...claimed, owner: turn.owner });
     try {
       await this.#work.run(new AbortController().signal, async (controller) => {
         this.#running.set(pk, controller);

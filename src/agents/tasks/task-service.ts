@@ -21,6 +21,7 @@ import { followTask } from './follow-task.js';
 import { moveTask } from './move-task.js';
 import { resumeTask } from './resume-task.js';
 import { isOver } from './states.js';
+import type { TaskNews } from './task-news.js';
 import type { TaskRunner } from './task-runner.js';
 import type { TaskSignals } from './task-signals.js';
 import { createTick } from './ticks.js';
@@ -32,6 +33,7 @@ interface Parts {
   readonly turns: TurnRunner;
   readonly tasks: TaskRunner;
   readonly signals: TaskSignals;
+  readonly news: TaskNews;
 }
 
 /** A request that is answered with a task, once for each key. */
@@ -81,7 +83,7 @@ export class TaskService {
     { key, answer }: TaskRequest,
     effect: (db: Db, nowMs: number) => Promise<FoundTask>,
   ): Promise<Answered> {
-    const { store, clock, turns, tasks, signals } = this.#parts;
+    const { store, clock, turns, tasks, signals, news } = this.#parts;
     const queued: { pk: number | null } = { pk: null };
     const answered = await store.tx((db) => {
       const nowMs = clock();
@@ -92,7 +94,10 @@ export class TaskService {
         return answer(task);
       });
     });
-    if (queued.pk !== null) signals.nudge(queued.pk);
+    if (queued.pk !== null) {
+      signals.nudge(queued.pk);
+      news.queued();
+    }
     tasks.kick();
     return answered;
   }
@@ -111,7 +116,7 @@ export class TaskService {
    * @throws AppError TASK_NOT_FOUND, TASK_FINISHED
    */
   async cancel(tenant: string, id: string): Promise<FoundTask> {
-    const { store, clock, tasks, signals } = this.#parts;
+    const { store, clock, tasks, signals, news } = this.#parts;
     const task = await store.tx(async (db) => {
       const before = found(await findTask(db, tenant, id), id);
       if (before.status === 'cancelled') return before;
@@ -125,7 +130,9 @@ export class TaskService {
       return found(await findTaskByPk(db, before.pk), id);
     });
     tasks.cancelled(task.pk);
+    news.cancelled(task.pk);
     signals.nudge(task.pk);
+    news.queued();
     tasks.kick();
     return task;
   }

@@ -1,8 +1,22 @@
-/** Tells those in this process who follow a task that there is something new: the store is asked at once. */
+import type { TaskNews } from './task-news.js';
+
+/** Tells those who follow a task, here and in other processes, that there is something new: they ask the store. */
 export class TaskSignals {
+  readonly #news: TaskNews;
   readonly #waiting = new Map<number, Set<() => void>>();
 
+  constructor(news: TaskNews) {
+    this.#news = news;
+  }
+
+  /** After what is new was committed. */
   nudge(taskPk: number): void {
+    this.wake(taskPk);
+    this.#news.changed(taskPk);
+  }
+
+  /** For those in this process only. */
+  wake(taskPk: number): void {
     for (const wake of this.#waiting.get(taskPk) ?? []) wake();
   }
 

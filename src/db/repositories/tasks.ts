@@ -31,6 +31,12 @@ export async function findTaskByPk(db: Db, pk: number): Promise<FoundTask | null
   return row ?? null;
 }
 
+/** As `findTaskByPk`, but null also while another transaction holds the task or its session. */
+export async function findTaskUnlessTaken(db: Db, pk: number): Promise<FoundTask | null> {
+  const [row] = await db.lockedUnlessTaken(withSession(db).where(eq(db.tables.tasks.pk, pk)));
+  return row ?? null;
+}
+
 /** All tasks of a session, oldest first. */
 export function tasksOfSession(db: Db, sessionPk: number): Promise<FoundTask[]> {
   const { tasks } = db.tables;

@@ -114,8 +114,12 @@ export const compactionRoutes: FastifyPluginAsyncTypebox = async (app) => {
     async (request) => {
       const { cursor, limit = 50 } = request.query;
       const session = await sessions.get(TENANT, request.params.id);
-      const rows = await listCompactions(store.read, session.pk, decodeKeyCursor(cursor), limit + 1);
-      const owner = await leaseOwner(store.read, session.pk);
+      const before = decodeKeyCursor(cursor);
+      // On one state: an attempt that ends between two reads would look like one whose process died.
+      const { rows, owner } = await store.snapshot(async (db) => ({
+        rows: await listCompactions(db, session.pk, before, limit + 1),
+        owner: await leaseOwner(db, session.pk),
+      }));
       return keyPage(rows, limit, (row) => presentCompaction(row, owner));
     },
   );
