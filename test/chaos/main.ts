@@ -1,0 +1,50 @@
+import { parseArgs } from 'node:util';
+import { buildService } from './build-service.js';
+import { runChaos } from './chaos.js';
+
+/** `npm run chaos -- --seconds 120 --seed 7`: prints its figures, and ends with 1 when something is wrong. */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '120' },
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      clients: { type: 'string', default: '8' },
+    },
+  });
+  const seed = Number(values.seed);
+  const tell = (line: string): void => {
+    process.stdout.write(`${line}\n`);
+  };
+  const started = performance.now();
+  tell(`Seed ${seed}. The service is compiled`);
+  const service = buildService();
+  try {
+    const { figures, faults, logged } = await runChaos({
+      seed,
+      seconds: Number(values.seconds),
+      nodes: 3,
+      clients: Number(values.clients),
+      mostOperations: Number.POSITIVE_INFINITY,
+      leaseMs: 2_500,
+      faultsEveryMs: [1_500, 5_000],
+      service,
+      tell,
+    });
+    for (const line of figures.lines()) tell(line);
+    tell(
+      `${logged.length} errors in the logs${logged
+        .slice(0, 5)
+        .map((line) => `\n  ${line}`)
+        .join('')}`,
+    );
+    tell(`Took ${Math.round((performance.now() - started) / 1_000)} s`);
+    if (faults.length === 0) return tell('Nothing is wrong');
+    tell(`Seed ${seed}: ${faults.length} things are wrong`);
+    for (const fault of faults.slice(0, 100)) tell(`  ${fault}`);
+    process.exitCode = 1;
+  } finally {
+    service.remove();
+  }
+}
+
+await main();
