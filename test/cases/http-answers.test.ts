@@ -43,6 +43,7 @@ describe('a session and its compaction', () => {
       input_tokens: 0,
       output_tokens: 0,
       revision: row?.['revision'],
+      auto_compaction: { state: 'on', failures: 0, error: null },
       version: row?.['version'],
       created_at: isoOf(row?.['created_at']),
       updated_at: isoOf(row?.['updated_at']),

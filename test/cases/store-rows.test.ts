@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { fileOfFirstMigration } from '../support/first-migration.js';
 import { calls, result, turns, user } from '../support/messages.js';
 import { modelAt, startService, type TestService } from '../support/service.js';
+import { describeOnSqlite } from '../support/tested-store.js';
 import { startWithModel } from './session-state.js';
 
 const count = (service: TestService, table: string) => service.sql(`SELECT count(*) AS n FROM ${table}`)[0];
@@ -59,79 +61,88 @@ describe('compactions', () => {
   });
 });
 
-describe('a database at the first migration, with sessions in it', () => {
-  /** What the first release left: no compaction columns. */
-  async function oldDatabase(): Promise<{
-    file: string;
-    hash: string;
-    hashOf: (from: TestService) => string;
-  }> {
-    const service = await startService();
-    for (let i = 0; i < 3; i += 1) await service.session(turns(10, 100), { id: `s${i}` });
-    for (const column of ['compact_summary', 'compact_size', 'compact_count']) {
-      service.sql(`ALTER TABLE sessions DROP COLUMN ${column}`);
+describeOnSqlite(
+  'a database at the first migration, with sessions in it',
+  'no other store was there then',
+  () => {
+    /** What the first release left: no compaction columns. */
+    async function oldDatabase(): Promise<{
+      file: string;
+      hash: string;
+      hashOf: (from: TestService) => string;
+    }> {
+      const service = await startService();
+      for (let i = 0; i < 3; i += 1) await service.session(turns(10, 100), { id: `s${i}` });
+      const file = fileOfFirstMigration();
+      const old = new Database(file);
+      old.prepare('ATTACH ? AS new').run(service.file);
+      for (const table of ['sessions', 'messages']) {
+        const columns = old
+          .pragma(`table_info(${table})`)
+          .map(({ name }) => name)
+          .join(', ');
+        old.exec(`INSERT INTO ${table} (${columns}) SELECT ${columns} FROM new.${table}`);
+      }
+      old.close();
+      const hashOf = (from: TestService) =>
+        createHash('sha256')
+          .update(JSON.stringify(from.sql('SELECT * FROM messages ORDER BY pk')))
+          .update(JSON.stringify(from.sql('SELECT pk, id, message_count, version FROM sessions ORDER BY pk')))
+          .digest('hex');
+      const hash = hashOf(service);
+      await service.close();
+      return { file, hash, hashOf };
     }
-    service.sql(
-      'DELETE FROM __drizzle_migrations WHERE created_at = (SELECT max(created_at) FROM __drizzle_migrations)',
-    );
-    const hashOf = (from: TestService) =>
-      createHash('sha256')
-        .update(JSON.stringify(from.sql('SELECT * FROM messages ORDER BY pk')))
-        .update(JSON.stringify(from.sql('SELECT pk, id, message_count, version FROM sessions ORDER BY pk')))
-        .digest('hex');
-    const hash = hashOf(service);
-    await service.close();
-    return { file: service.file, hash, hashOf };
-  }
 
-  it('is opened with all its rows, once and again, and its sessions compact as new ones do', async () => {
-    const { file, hash, hashOf } = await oldDatabase();
-    const { stub, service: unused } = await startWithModel({ content: 'S1' });
-    await unused.close();
+    it('is opened with all its rows, once and again, and its sessions compact as new ones do', async () => {
+      const { file, hash, hashOf } = await oldDatabase();
+      const { stub, service: unused } = await startWithModel({ content: 'S1' });
+      await unused.close();
 
-    const first = await startService(modelAt(stub.url), file);
-    expect(hashOf(first)).toBe(hash);
-    const migrations = first.sql('SELECT * FROM __drizzle_migrations');
-    expect(migrations.length).toBe(2);
-    expect((await first.call('GET', '/sessions/s1')).body).toMatchObject({
-      compact_summary: null,
-      compact_size: 0,
-      compact_count: 50,
-      message_count: 10,
+      const first = await startService(modelAt(stub.url), file);
+      expect(hashOf(first)).toBe(hash);
+      const migrations = first.sql('SELECT * FROM __drizzle_migrations');
+      expect(migrations.length).toBe(3);
+      expect((await first.call('GET', '/sessions/s1')).body).toMatchObject({
+        compact_summary: null,
+        compact_size: 0,
+        compact_count: 50,
+        message_count: 10,
+      });
+      await first.close();
+      const second = await startService(modelAt(stub.url), file);
+      expect(hashOf(second)).toBe(hash);
+      expect(second.sql('SELECT * FROM __drizzle_migrations')).toEqual(migrations);
+      expect((await second.compact('s1')).body).toMatchObject({ newSize: 5 });
     });
-    await first.close();
-    const second = await startService(modelAt(stub.url), file);
-    expect(hashOf(second)).toBe(hash);
-    expect(second.sql('SELECT * FROM __drizzle_migrations')).toEqual(migrations);
-    expect((await second.compact('s1')).body).toMatchObject({ newSize: 5 });
-  });
 
-  it('is opened by two services at once', async () => {
-    const { file, hash, hashOf } = await oldDatabase();
-    const both = await Promise.all([startService({}, file), startService({}, file)]);
-    for (const service of both) expect(hashOf(service)).toBe(hash);
-    expect(both[0].sql('SELECT count(*) AS n FROM __drizzle_migrations')).toEqual([{ n: 2 }]);
-  });
+    it('is opened by two services at once', async () => {
+      const { file, hash, hashOf } = await oldDatabase();
+      const both = await Promise.all([startService({}, file), startService({}, file)]);
+      for (const service of both) expect(hashOf(service)).toBe(hash);
+      expect(both[0].sql('SELECT count(*) AS n FROM __drizzle_migrations')).toEqual([{ n: 3 }]);
+    });
 
-  it.each([
-    { name: 'one of the columns', add: ['compact_size integer'] },
-    {
-      name: 'all of the columns',
-      add: ['compact_summary text', 'compact_size integer', 'compact_count real'],
-    },
-  ])('is opened too when it has $name already', async ({ add }) => {
-    const { file, hash, hashOf } = await oldDatabase();
-    const { stub, service: other } = await startWithModel({ content: 'S1' });
-    await other.close();
-    const connection = new Database(file);
-    for (const column of add) connection.exec(`ALTER TABLE sessions ADD COLUMN ${column}`);
-    connection.close();
+    it.each([
+      { name: 'one of the columns', add: ['compact_size integer'] },
+      {
+        name: 'all of the columns',
+        add: ['compact_summary text', 'compact_size integer', 'compact_count real'],
+      },
+    ])('is opened too when it has $name already', async ({ add }) => {
+      const { file, hash, hashOf } = await oldDatabase();
+      const { stub, service: other } = await startWithModel({ content: 'S1' });
+      await other.close();
+      const connection = new Database(file);
+      for (const column of add) connection.exec(`ALTER TABLE sessions ADD COLUMN ${column}`);
+      connection.close();
 
-    const service = await startService(modelAt(stub.url), file);
+      const service = await startService(modelAt(stub.url), file);
 
-    expect(hashOf(service)).toBe(hash);
-    const { status, body } = await service.compact('s0');
-    expect(status).toBe(200);
-    expect(body.session).toMatchObject({ compact_summary: 'S1', compact_size: 5, compact_count: 50 });
-  });
-});
+      expect(hashOf(service)).toBe(hash);
+      const { status, body } = await service.compact('s0');
+      expect(status).toBe(200);
+      expect(body.session).toMatchObject({ compact_summary: 'S1', compact_size: 5, compact_count: 50 });
+    });
+  },
+);
