@@ -82,7 +82,10 @@ describe('a task whose model fails', () => {
     const { session_id: sessionId } = await until(service, id, 'failed');
     await service.call('POST', '/agents/clerk/chat', { sessionId, message: 'Hello?' });
     const refused = await ask(service, 'POST', `/tasks/${id}/resume`);
-    expect([refused.status, refused.body.code]).toEqual([409, 'SESSION_CHANGED']);
+    expect([refused.status, refused.body]).toMatchObject([
+      409,
+      { code: 'SESSION_CHANGED', retryable: false },
+    ]);
     expect((await ask(service, 'GET', `/tasks/${id}`)).body.status).toBe('failed');
     await ask(service, 'POST', `/tasks/${id}/resume`, { message: 'Now.' });
     await until(service, id, 'completed');

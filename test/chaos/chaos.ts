@@ -24,6 +24,8 @@ export interface ChaosSettings {
   /** Of each client. */
   readonly mostOperations: number;
   readonly leaseMs: number;
+  /** How long a client repeats a request, and looks after a task. */
+  readonly patienceMs: number;
   /** Between two faults, in ms. */
   readonly faultsEveryMs: readonly [least: number, most: number];
   readonly service: BuiltService;
@@ -77,13 +79,14 @@ async function underLoad({ settings, random, figures, server, model, nodes }: Ru
   const { seconds, leaseMs, tell } = settings;
   const faults: string[] = [];
   const journal = new Journal();
-  const newClient = () => new Client(nodes, random.fork(), figures, faults);
+  const { patienceMs } = settings;
+  const newClient = () => new Client(nodes, { random: random.fork(), figures, faults, patienceMs });
   const client = newClient();
   await defineAgents(client, [...LASTING, ...EMPTIED]);
 
   tell(`${settings.nodes} nodes, ${settings.clients} clients, ${seconds} s`);
   const until = performance.now() + seconds * 1_000;
-  const shared = { journal, figures, faults, lasting: LASTING, emptied: EMPTIED };
+  const shared = { journal, figures, faults, lasting: LASTING, emptied: EMPTIED, patienceMs };
   const hurting = { nodes, random: random.fork(), figures, leaseMs, everyMs: settings.faultsEveryMs };
   const loads = Array.from({ length: settings.clients }, () => ({
     ...shared,

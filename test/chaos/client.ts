@@ -5,9 +5,6 @@ import type { Random } from './random.js';
 
 /** Longer than a node is ever paused, in ms: then the answer is not known. */
 const ANSWER_MS = 15_000;
-/** How long a request is repeated before its client gives up, in ms. */
-const PATIENCE_MS = 30_000;
-
 /** The members of the answers that the clients look at. */
 export interface AnswerBody {
   readonly id: string;
@@ -52,6 +49,13 @@ export interface Outcome {
   readonly end: number;
 }
 
+export interface ClientParts {
+  readonly random: Random;
+  readonly figures: Figures;
+  readonly faults: string[];
+  readonly patienceMs: number;
+}
+
 /** Sends requests to any of the nodes, as a load balancer without health checks would. */
 export class Client {
   readonly #nodes: readonly ChaosNode[];
@@ -59,7 +63,11 @@ export class Client {
   readonly #figures: Figures;
   readonly #faults: string[];
 
-  constructor(nodes: readonly ChaosNode[], random: Random, figures: Figures, faults: string[]) {
+  readonly #patienceMs: number;
+
+  /** @param patienceMs how long a request is repeated before its client gives up */
+  constructor(nodes: readonly ChaosNode[], { random, figures, faults, patienceMs }: ClientParts) {
+    this.#patienceMs = patienceMs;
     this.#nodes = nodes;
     this.#random = random;
     this.#figures = figures;
@@ -116,7 +124,7 @@ export class Client {
       // What is refused now may have been stored by an earlier try, or may yet be by a node that is paused.
       isDoubtful ||= kind === 'unknown';
       const isFinal = kind === 'refused' && answer?.body.retryable !== true;
-      if (isFinal || end - start > PATIENCE_MS)
+      if (isFinal || end - start > this.#patienceMs)
         return { kind: isDoubtful ? 'unknown' : 'refused', answer, start, end };
       await sleep(this.#random.int(30, 400));
     }

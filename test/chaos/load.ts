@@ -12,6 +12,8 @@ export interface Load {
   readonly random: Random;
   readonly journal: Journal;
   readonly figures: Figures;
+  /** How long a task is looked after, in ms. */
+  readonly patienceMs: number;
   /** What was answered that never should be. */
   readonly faults: string[];
   /** Sessions that are never emptied, so that each message must be there at the end. */

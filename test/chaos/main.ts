@@ -26,6 +26,7 @@ async function main(): Promise<void> {
       clients: Number(values.clients),
       mostOperations: Number.POSITIVE_INFINITY,
       leaseMs: 2_500,
+      patienceMs: 25_000,
       faultsEveryMs: [1_500, 5_000],
       service,
       tell,

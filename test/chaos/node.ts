@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Log lines of level 50 and above that are kept of one node. */
+/** Log lines of errors that are kept of one node. */
 const KEPT_ERRORS = 20;
 
 /** One process of the service, that can be killed, paused and started again. Each start takes another port. */
@@ -30,7 +30,7 @@ export class ChaosNode {
     return this.#url !== null && !this.#isPaused;
   }
 
-  /** What it logged as an error, the first of it. */
+  /** What it logged as errors of its own, the first of it. */
   get errors(): readonly string[] {
     return this.#errors;
   }
@@ -95,7 +95,9 @@ export class ChaosNode {
 
   #noteErrors(text: string): void {
     for (const line of text.split('\n')) {
-      if (/"level":[56]0/.test(line) && this.#errors.length < KEPT_ERRORS) this.#errors.push(line);
+      // A database that is away is told of in each request that wants it.
+      const isOwn = /"level":[56]0/.test(line) && !line.includes('The database cannot be used');
+      if (isOwn && this.#errors.length < KEPT_ERRORS) this.#errors.push(line);
     }
   }
 }

@@ -6,14 +6,12 @@ import type { Load } from './load.js';
 import { newMark } from './marks.js';
 import { AGENTS, anySession, requestWith, textWith } from './operations.js';
 
-/** How long a client looks after a task, in ms. */
-const CARE_MS = 25_000;
 /** How often it lets the task go on. */
 const MOST_RESUMES = 4;
 
 /** A task, on a session that is there or one of its own, followed and resumed until it rests or its client leaves it. */
 export async function runTask(load: Load): Promise<void> {
-  const { client, random, journal } = load;
+  const { client, random, journal, patienceMs } = load;
   const mark = newMark('task');
   const created = await client.settle({
     kind: 'task',
@@ -29,7 +27,7 @@ export async function runTask(load: Load): Promise<void> {
   const { id, session_id: sessionId } = created.answer.body;
   const task: SentTask = { id, mark, sessionId, events: new Map() };
   journal.tasks.push(task);
-  const until = performance.now() + CARE_MS;
+  const until = performance.now() + patienceMs;
   for (let resumes = 0; performance.now() < until; resumes += 1) {
     const rest = await nextRest(load, task, until);
     if (rest === null || rest.type === 'task-completed' || rest.type === 'task-cancelled') return;

@@ -88,7 +88,8 @@ function answersSome(results: readonly ToolResult[], calls: readonly Outstanding
 async function requireUnchanged(db: Db, { session_pk, turn_position }: FoundTask): Promise<void> {
   const session = await findSessionByPk(db, session_pk);
   if (turn_position === null || session === null || session.turn_position === turn_position) return;
-  throw new AppError('SESSION_CHANGED', 'The session went on without the task: resume it with a message');
+  const detail = 'The session went on without the task: resume it with a message';
+  throw new AppError('SESSION_CHANGED', detail, { retryable: false });
 }
 
 function hashOf({ message, toolResults }: TurnInput): string {
