@@ -1,20 +1,55 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+
+const common = {
+  testTimeout: 30_000,
+  hookTimeout: 30_000,
+  exclude: ['test/browser/**'],
+};
+
+// The suite proves that nothing needs a network or a key: no test may see the developer's own settings.
+const env = {
+  OPENAI_API_KEY: '',
+  OPENAI_BASE_URL: '',
+  MAIN_MODEL: '',
+  COMPACT_MODEL: '',
+  COMPACT_BASE_URL: '',
+  COMPACT_API_KEY: '',
+};
+
+/** Folders of what a store has a part in: they run on each. */
+const FOLDERS = ['contract', 'e2e', 'agents', 'idempotency', 'cases', 'http'];
+/** In one of them, but of its own store. */
+const OWN_STORE = 'test/e2e/postgres-*.test.ts';
+
+const onStore = (store: 'sqlite' | 'postgres') => ({
+  test: {
+    ...common,
+    name: store,
+    include: FOLDERS.map((folder) => `test/${folder}/**/*.test.ts`),
+    exclude: [...common.exclude, OWN_STORE],
+    env: { ...env, STORE: store },
+  },
+});
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/browser/**'],
+    // Once for the run, before the projects: the service is compiled, and a PostgreSQL server stands ready.
     globalSetup: ['test/support/build.ts', 'test/support/postgres-setup.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    // The suite proves that nothing needs a network or a key: no test may see the developer's own settings.
-    env: {
-      OPENAI_API_KEY: '',
-      OPENAI_BASE_URL: '',
-      MAIN_MODEL: '',
-      COMPACT_MODEL: '',
-      COMPACT_BASE_URL: '',
-      COMPACT_API_KEY: '',
-    },
+    reporters: ['default', './test/support/store-counts.ts'],
+    // Much of the suite waits for timers and processes.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+    projects: [
+      onStore('sqlite'),
+      onStore('postgres'),
+      {
+        test: {
+          ...common,
+          name: 'other',
+          include: [`test/!(${FOLDERS.join('|')})/**/*.test.ts`, 'test/*.test.ts', OWN_STORE],
+          env: { ...env, STORE: 'sqlite' },
+        },
+      },
+    ],
   },
 });

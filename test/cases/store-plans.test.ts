@@ -1,7 +1,8 @@
 import Database from 'better-sqlite3';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { calls, result, system, turns, user } from '../support/messages.js';
 import type { TestService } from '../support/service.js';
+import { describeOnSqlite } from '../support/tested-store.js';
 import { compactionsOf, startWithModel } from './session-state.js';
 
 /** Collects the statements that the service prepares, from now to the end of the test. */
@@ -58,7 +59,7 @@ async function useAll(service: TestService): Promise<void> {
   await service.call('DELETE', '/agents/guide');
 }
 
-describe('no statement of the service', () => {
+describeOnSqlite('no statement of the service', 'its query plans', () => {
   it('reads a whole table, or sorts what an index has in order', async () => {
     const texts = recordStatements();
     const { service } = await startWithModel({ content: 'S1' });
@@ -107,7 +108,7 @@ describe('no statement of the service', () => {
   });
 });
 
-describe('foreign keys', () => {
+describeOnSqlite('foreign keys', 'its query plans', () => {
   it('are found by an index on the child, so that deleting one session does not read the others', async () => {
     const { service } = await startWithModel({ content: 'S1' });
     const connection = new Database(service.file, { readonly: true });

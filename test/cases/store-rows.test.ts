@@ -78,7 +78,8 @@ describeOnSqlite(
       old.prepare('ATTACH ? AS new').run(service.file);
       for (const table of ['sessions', 'messages']) {
         const columns = old
-          .pragma(`table_info(${table})`)
+          .prepare<[string], { name: string }>('SELECT name FROM pragma_table_info(?)')
+          .all(table)
           .map(({ name }) => name)
           .join(', ');
         old.exec(`INSERT INTO ${table} (${columns}) SELECT ${columns} FROM new.${table}`);

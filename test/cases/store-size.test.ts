@@ -1,15 +1,16 @@
 import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { text, turns, user } from '../support/messages.js';
 import type { TestService } from '../support/service.js';
 import { startService } from '../support/service.js';
+import { describeOnSqlite } from '../support/tested-store.js';
 import { startWithModel } from './session-state.js';
 
 const MB = 1024 * 1024;
 const walOf = (service: TestService) => statSync(`${service.file}-wal`).size;
 
-describe('the write-ahead log', () => {
+describeOnSqlite('the write-ahead log', 'a file and its log', () => {
   it('shrinks again after a reader that held it, and is gone when the service has stopped', async () => {
     const service = await startService();
     const id = await service.session([]);
@@ -47,7 +48,7 @@ describe('the write-ahead log', () => {
   });
 });
 
-describe('the database', () => {
+describeOnSqlite('the database', 'a file and its log', () => {
   it('grows with what was said, not with how often it was compacted', async () => {
     const { service } = await startWithModel((_prompt, index) => ({
       content: `Summary ${index}: ${text(500)}`,

@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { user } from '../support/messages.js';
 import { startService } from '../support/service.js';
+import { describeOnSqlite, itOnSqlite } from '../support/tested-store.js';
 
 describe('two services on one file', () => {
   it('write to one session by turns without an error or a lost message', async () => {
@@ -40,7 +41,7 @@ describe('two services on one file', () => {
   });
 });
 
-describe('a program that holds the write lock of the file', () => {
+describeOnSqlite('a program that holds the write lock of the file', 'a lock of the whole file', () => {
   it('is waited for, and the service answers reads meanwhile', async () => {
     const service = await startService();
     const id = await service.session([]);
@@ -70,24 +71,30 @@ describe('a program that holds the write lock of the file', () => {
   });
 });
 
-it('foreign keys are enforced on every kind of connection, and the writing ones sync in full', async () => {
-  const service = await startService();
-  const { store } = service.app.services;
-  const flags = (db: typeof store.read) =>
-    db.orm
-      .select({ keys: sql<number>`(SELECT foreign_keys FROM pragma_foreign_keys)` })
-      .from(sql`(SELECT 1)`);
-  expect(await flags(store.read)).toEqual([{ keys: 1 }]);
-  expect(await store.snapshot((db) => flags(db))).toEqual([{ keys: 1 }]);
-  expect(await store.tx((db) => flags(db))).toEqual([{ keys: 1 }]);
-  const synced = await store.tx((db) =>
-    db.orm.select({ level: sql<number>`(SELECT synchronous FROM pragma_synchronous)` }).from(sql`(SELECT 1)`),
-  );
-  expect(synced).toEqual([{ level: 2 }]);
-  const [mode] = await store.tx((db) =>
-    db.orm
-      .select({ mode: sql<string>`(SELECT journal_mode FROM pragma_journal_mode)` })
-      .from(sql`(SELECT 1)`),
-  );
-  expect(mode).toEqual({ mode: 'wal' });
-});
+itOnSqlite(
+  'foreign keys are enforced on every kind of connection, and the writing ones sync in full',
+  'its connections are set so, one by one',
+  async () => {
+    const service = await startService();
+    const { store } = service.app.services;
+    const flags = (db: typeof store.read) =>
+      db.orm
+        .select({ keys: sql<number>`(SELECT foreign_keys FROM pragma_foreign_keys)` })
+        .from(sql`(SELECT 1)`);
+    expect(await flags(store.read)).toEqual([{ keys: 1 }]);
+    expect(await store.snapshot((db) => flags(db))).toEqual([{ keys: 1 }]);
+    expect(await store.tx((db) => flags(db))).toEqual([{ keys: 1 }]);
+    const synced = await store.tx((db) =>
+      db.orm
+        .select({ level: sql<number>`(SELECT synchronous FROM pragma_synchronous)` })
+        .from(sql`(SELECT 1)`),
+    );
+    expect(synced).toEqual([{ level: 2 }]);
+    const [mode] = await store.tx((db) =>
+      db.orm
+        .select({ mode: sql<string>`(SELECT journal_mode FROM pragma_journal_mode)` })
+        .from(sql`(SELECT 1)`),
+    );
+    expect(mode).toEqual({ mode: 'wal' });
+  },
+);

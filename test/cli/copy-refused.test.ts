@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CopyRefused } from '../../src/cli/copy/connection.js';
 import { copyArguments } from '../../src/cli/copy/copy-arguments.js';
 import type { CopyRun } from '../../src/cli/copy/copy-run.js';
 import { copyProgressText } from '../../src/cli/copy/copy-text.js';
 import { freshDatabase } from '../support/postgres.js';
 import { temporaryFolder } from '../support/service.js';
-import { describeOnSqlite } from '../support/tested-store.js';
 import { contentOf, copy, copyHere, filledFile, hasMarker, sqlOn, watched } from './copy-support.js';
 import { runScript } from './run-command.js';
 
@@ -37,7 +36,7 @@ async function beginCopy(from: string, to: string): Promise<void> {
   await expect(run).rejects.toThrow('enough');
 }
 
-describeOnSqlite('a copy is refused', { timeout: 60_000 }, () => {
+describe('a copy is refused', { timeout: 60_000 }, () => {
   it('into a database with anything in it', async () => {
     const folder = temporaryFolder();
     const first = await filledFile(join(folder, 'a.db'), SMALL);

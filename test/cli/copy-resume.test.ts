@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { freshDatabase } from '../support/postgres.js';
 import { temporaryFolder } from '../support/service.js';
-import { describeOnSqlite } from '../support/tested-store.js';
 import {
   CUT_OFF,
   contentOf,
@@ -27,7 +26,7 @@ function copiedMessages(url: string): number {
   }
 }
 
-describeOnSqlite('a copy that ends before its end', { timeout: 120_000 }, () => {
+describe('a copy that ends before its end', { timeout: 120_000 }, () => {
   it('goes on where kill -9 stopped it, in both directions', async () => {
     const folder = temporaryFolder();
     const messages = 30_000;
@@ -129,7 +128,7 @@ describeOnSqlite('a copy that ends before its end', { timeout: 120_000 }, () => 
   });
 });
 
-describeOnSqlite('a copy is of one state', { timeout: 60_000 }, () => {
+describe('a copy is of one state', { timeout: 60_000 }, () => {
   it.each(['file', 'postgres'])('of a %s that is written to meanwhile, and says so', async (kind) => {
     const folder = temporaryFolder();
     const first = await filledFile(join(folder, 'a.db'), { sessions: 2, messages: 20, chars: 10 });

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { COPY_TABLES } from '../../src/cli/copy/tables.js';
 import { turns, user } from '../support/messages.js';
 import { freshDatabase } from '../support/postgres.js';
 import { startService, type TestService, temporaryFolder } from '../support/service.js';
-import { describeOnSqlite } from '../support/tested-store.js';
 import { contentOf, copy, hasMarker, oddRow, sqlOn } from './copy-support.js';
 import { runCommand } from './run-command.js';
 
@@ -31,7 +30,7 @@ const answersOf = async (service: TestService) => ({
   agent: (await service.call('GET', '/agents/a')).text,
 });
 
-describeOnSqlite('npm run copy', { timeout: 90_000 }, () => {
+describe('npm run copy', { timeout: 90_000 }, () => {
   it('takes a file to PostgreSQL and back, with every row as it is, and services go on with them', async () => {
     const folder = temporaryFolder();
     const first = `file:${join(folder, 'first.db')}`;

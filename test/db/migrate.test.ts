@@ -1,31 +1,19 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { migrate as drizzleMigrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { describe, expect, it } from 'vitest';
 import { migrationsFolder } from '../../src/db/migrations.js';
 import { openWriter } from '../../src/db/sqlite/connection.js';
 import { migrate } from '../../src/db/sqlite/migrate.js';
+import { fileOfFirstMigration } from '../support/first-migration.js';
 import { assistant, system, user } from '../support/messages.js';
 import { startModelStub } from '../support/model-stub.js';
 import { modelAt, startService, temporaryFolder } from '../support/service.js';
 
-/** A migrations folder that holds only the first migration. */
-function firstMigrationOnly(): string {
-  const folder = join(temporaryFolder(), 'sqlite');
-  cpSync(migrationsFolder('sqlite'), folder, { recursive: true });
-  const journal = join(folder, 'meta/_journal.json');
-  const content: { entries: unknown[] } = JSON.parse(readFileSync(journal, 'utf8'));
-  writeFileSync(journal, JSON.stringify({ ...content, entries: content.entries.slice(0, 1) }));
-  return folder;
-}
-
-/** A database as the first migration leaves it, made by drizzle's own migrator, with one session of three messages. */
+/** A database as the first migration leaves it, with one session of three messages. */
 function databaseOfFirstMigration(extra: readonly string[] = []): string {
-  const file = join(temporaryFolder(), 'old.db');
+  const file = fileOfFirstMigration();
   const connection = new Database(file);
-  drizzleMigrate(drizzle(connection), { migrationsFolder: firstMigrationOnly() });
   for (const statement of extra) connection.exec(statement);
   connection.exec(`
     INSERT INTO sessions (tenant, id, kind, status, message_count, conversation_count, total_chars,

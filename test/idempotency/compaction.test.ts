@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Attempt } from '../../src/compaction/attempt.js';
 import type { CompactResult } from '../../src/compaction/compact-result.js';
 import { KeyClaim } from '../../src/compaction/key-claim.js';
 import { plannerOf } from '../../src/compaction/planner.js';
 import { findSession } from '../../src/db/repositories/sessions.js';
-import { openSqliteStore } from '../../src/db/store.sqlite.js';
 import { findAnswer } from '../../src/idempotency/claims.js';
 import { compactionsOf, gate, lastCompaction, requestsAt, startWithModel } from '../cases/session-state.js';
 import { turns, user } from '../support/messages.js';
@@ -148,8 +147,7 @@ describe('a compaction with a key', () => {
   it('that has nothing left to fold once it has the session is answered all the same', async () => {
     const service = await startService();
     const id = await service.session([]);
-    const store = openSqliteStore(service.file);
-    onTestFinished(() => store.close());
+    const { store } = service.app.services;
     const session = await findSession(store.read, 'default', id);
     const request = { tenant: 'default', key: 'k', fingerprint: 'f' };
     const answer = (result: CompactResult) => ({ status: 200, location: null, body: JSON.stringify(result) });

@@ -1,12 +1,19 @@
-import { describe } from 'vitest';
+import { describe, it } from 'vitest';
 import { databaseOf } from './postgres.js';
 
-/** The store that services under test run on: `STORE=postgres npx vitest run test/e2e`. */
+/** The store that services under test run on: `npx vitest run --project postgres test/e2e`. */
 export const TESTED_STORE: 'sqlite' | 'postgres' =
   process.env['STORE'] === 'postgres' ? 'postgres' : 'sqlite';
 
-/** For what only a SQLite file has: its sizes, its locks, its query plans. */
-export const describeOnSqlite = describe.runIf(TESTED_STORE === 'sqlite');
+/** Tests of what only a SQLite file has; elsewhere they are left out, and their name says why. */
+export const describeOnSqlite = (name: string, why: string, tests: () => void) =>
+  TESTED_STORE === 'sqlite' ? describe(name, tests) : describe.skip(leftOut(name, why), tests);
+
+/** As `describeOnSqlite`, for one test. */
+export const itOnSqlite = (name: string, why: string, test: () => Promise<void> | void) =>
+  TESTED_STORE === 'sqlite' ? it(name, test) : it.skip(leftOut(name, why), test);
+
+const leftOut = (name: string, why: string) => `${name} [only on SQLite: ${why}]`;
 
 /** Where data that tests know by the name of a SQLite file is, as DATABASE_URL says it. */
 export async function databaseUrlOf(file: string): Promise<string> {
