@@ -22,7 +22,13 @@ export const append: Benchmark = {
     });
     const generator = startHelper<LoadRequest, LoadAnswer>('load-generator.ts');
     const load = (port: number, durationMs: number) =>
-      generator.ask({ port, connections: CONNECTIONS, sessions: SESSIONS, durationMs });
+      generator.ask({
+        kind: 'append',
+        ports: [port],
+        connections: CONNECTIONS,
+        sessions: SESSIONS,
+        durationMs,
+      });
     await createSessions(service.port);
     for (const { port } of [service, validating]) await load(port, WARM_UP_MS);
 

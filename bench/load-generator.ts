@@ -1,15 +1,18 @@
 import { HttpConnection, requestBytes } from './lib/http-connection.js';
 
-/** Appends messages over many connections, each sending its next request when the last was answered. */
+/** Appends messages or reads contexts over many connections, each sending its next request when the last was answered. */
 export interface LoadRequest {
-  readonly port: number;
+  readonly kind: 'append' | 'context';
+  /** Of the servers that share the load. */
+  readonly ports: readonly number[];
+  /** To all servers together. */
   readonly connections: number;
   readonly sessions: readonly string[];
   readonly durationMs: number;
 }
 
 export interface LoadAnswer {
-  /** Answers with status 201 per second. */
+  /** Answers with a status of success per second. */
   readonly perSecond: number;
   /** Answers with any other status. */
   readonly failed: number;
@@ -19,12 +22,16 @@ export interface LoadAnswer {
 
 const TEXT_CHARS = 300;
 
-async function load({ port, connections, sessions, durationMs }: LoadRequest): Promise<LoadAnswer> {
+async function load({ kind, ports, connections, sessions, durationMs }: LoadRequest): Promise<LoadAnswer> {
   const content = 'The ferry to Oslo leaves at 18:30. '.repeat(10).slice(0, TEXT_CHARS);
   const requests = sessions.map((id) =>
-    requestBytes('POST', `/sessions/${id}/messages`, { messages: [{ role: 'user', content }] }),
+    kind === 'append'
+      ? requestBytes('POST', `/sessions/${id}/messages`, { messages: [{ role: 'user', content }] })
+      : requestBytes('GET', `/sessions/${id}/context`),
   );
-  const open = await Promise.all(Array.from({ length: connections }, () => HttpConnection.open(port)));
+  const open = await Promise.all(
+    Array.from({ length: connections }, (_, index) => HttpConnection.open(ports[index % ports.length] ?? 0)),
+  );
   const latencies: number[] = [];
   let failed = 0;
   let next = 0;
@@ -38,7 +45,7 @@ async function load({ port, connections, sessions, durationMs }: LoadRequest): P
         const { status } = await connection.send(request);
         const answered = performance.now();
         latencies.push(answered - now);
-        if (status !== 201) failed += 1;
+        if (status !== (kind === 'append' ? 201 : 200)) failed += 1;
         now = answered;
       }
       connection.close();

@@ -8,8 +8,10 @@ import { type ReportRow, table } from './lib/report.js';
 import { Workspace } from './lib/workspace.js';
 import { memory } from './memory.js';
 import { modelClient } from './model-client.js';
+import { nodes } from './nodes.js';
 import { plan } from './plan.js';
 import { responsiveness } from './responsiveness.js';
+import { stores } from './stores.js';
 import { tokens } from './tokens.js';
 
 /** `npm run bench [name...]`: runs the named benchmarks, or all, and prints one table. Never fails for a slow one. */
@@ -17,6 +19,8 @@ const ALL: readonly Benchmark[] = [
   context,
   plan,
   append,
+  stores,
+  nodes,
   bigContext,
   chat,
   memory,

@@ -6,8 +6,9 @@ import { platform, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 const USER = 'compactd';
+const FLAGS = ['max_connections=400'];
 /** Nothing of a test is worth a sync of the disk. */
-const FLAGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=400'];
+const UNSAFE = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
 
 type Owner = { readonly uid: number; readonly gid: number } | Record<string, never>;
 
@@ -17,22 +18,32 @@ export class PostgresServer {
   readonly #programs: string;
   readonly #owner: Owner;
   readonly #port: number;
+  readonly #flags: readonly string[];
   #process: ChildProcess | null = null;
 
-  private constructor(folder: string, programs: string, owner: Owner, port: number) {
+  private constructor(
+    folder: string,
+    programs: string,
+    owner: Owner,
+    port: number,
+    flags: readonly string[],
+  ) {
     this.#folder = folder;
     this.#programs = programs;
     this.#owner = owner;
     this.#port = port;
+    this.#flags = flags;
   }
 
-  static async create(): Promise<PostgresServer> {
+  /** @param durable whether commits reach the disk, as they would in earnest */
+  static async create({ durable = false } = {}): Promise<PostgresServer> {
     const folder = mkdtempSync(join(tmpdir(), 'compactd-postgres-'));
     // Readable for the user that the server runs as; what it makes in there is not.
     chmodSync(folder, 0o777);
     const owner = ownerOfServer();
     const programs = usable(await programsFolder(), folder, owner);
-    const server = new PostgresServer(folder, programs, owner, await freePort());
+    const flags = durable ? FLAGS : [...FLAGS, ...UNSAFE];
+    const server = new PostgresServer(folder, programs, owner, await freePort(), flags);
     const options = ['--no-sync', '--auth=trust', `--username=${USER}`, '--encoding=UTF8', '--locale=C'];
     execFileSync(join(programs, 'initdb'), ['-D', server.#data, ...options], { ...owner, stdio: 'pipe' });
     server.#endWithProcess();
@@ -46,7 +57,11 @@ export class PostgresServer {
   }
 
   async start(): Promise<void> {
-    const settings = [...FLAGS, `unix_socket_directories=${this.#folder}`, 'listen_addresses=127.0.0.1'];
+    const settings = [
+      ...this.#flags,
+      `unix_socket_directories=${this.#folder}`,
+      'listen_addresses=127.0.0.1',
+    ];
     const child = spawn(
       join(this.#programs, 'postgres'),
       ['-D', this.#data, '-p', String(this.#port), ...settings.flatMap((setting) => ['-c', setting])],
