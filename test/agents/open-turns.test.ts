@@ -76,6 +76,21 @@ describe('a failed task whose turn a chat went on with', () => {
     const done = await say({ sessionId, toolResults: [{ toolCallId: 'c1', content: 'r' }] });
     expect([done.status, done.body.status]).toEqual([200, 'completed']);
   });
+
+  it('fails when it was resumed before the chat, and begins after it', async () => {
+    const { service, say } = await serviceOf([DOWN, calling('c1'), ANSWER]);
+    const id = await newTask(service, 'clerk', { input: 'Go.' });
+    const { session_id: sessionId } = await until(service, id, 'failed');
+    expect((await say({ sessionId })).body.status).toBe('requires_action');
+    // As a resume would have left it that came in before the chat, while all workers were busy.
+    service.sql(`UPDATE tasks SET status = 'queued' WHERE id = '${id}'`);
+    const next = await service.session([user('Another one.')]);
+    await newTask(service, 'clerk', { sessionId: next, input: 'Wakes the queue.' });
+    const failed = await until(service, id, 'failed');
+    expect(failed.error?.code).toBe('SESSION_CHANGED');
+    const done = await say({ sessionId, toolResults: [{ toolCallId: 'c1', content: 'r' }] });
+    expect([done.status, done.body.status]).toEqual([200, 'completed']);
+  });
 });
 
 describe('calls of one reply with one id', () => {

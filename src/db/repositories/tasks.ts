@@ -183,7 +183,7 @@ function withSession(db: Db) {
 /** Position of a turn that is not the task's any more: no message stands there. */
 const DISOWNED = -1;
 
-/** Takes an open turn from the tasks that ended within it, so that none of them goes on with what is another's. */
+/** Takes an open turn from the tasks that would go on with it: it is another's now, and so are the calls in it. */
 export async function disownTurn(db: Db, sessionPk: number, position: number): Promise<void> {
   const { tasks } = db.tables;
   await db.orm
@@ -193,7 +193,7 @@ export async function disownTurn(db: Db, sessionPk: number, position: number): P
       and(
         eq(tasks.session_pk, sessionPk),
         eq(tasks.turn_position, position),
-        inArray(tasks.status, ['failed', 'interrupted']),
+        inArray(tasks.status, ['failed', 'interrupted', 'queued']),
       ),
     );
 }
