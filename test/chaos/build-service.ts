@@ -12,8 +12,10 @@ export interface BuiltService {
   remove(): void;
 }
 
-/** The one that `npm run build` has made in this checkout. */
-export const IN_CHECKOUT: BuiltService = { folder: root, remove: () => {} };
+/** One that is compiled already; this checkout's as a rule. */
+export function builtIn(folder: string = root): BuiltService {
+  return { folder, remove: () => {} };
+}
 
 /**
  * Compiles the service into a folder of its own, so that neither a build in the checkout nor a change there reaches

@@ -24,6 +24,9 @@ export function checkMessages(
 function doubled(mark: string, places: Places): string[] {
   const all = places.of(mark);
   if (all.length === 1) return [];
+  // The last words of a subagent are the result of its call.
+  const isResult = all[0]?.sessionId !== all[1]?.sessionId && all.some(({ role }) => role === 'tool');
+  if (all.length === 2 && isResult && all.some(({ role }) => role === 'assistant')) return [];
   return [
     `${mark} is stored ${all.length} times: ${all.map(({ sessionId, seq }) => `${sessionId}/${seq}`).join(', ')}`,
   ];

@@ -51,8 +51,8 @@ function contextFaults(
   figures: Figures,
 ): string[] {
   const faults: string[] = [];
-  for (const { mark, seq } of messages) {
-    const call = calls.get(mark ?? '');
+  for (const { mark, seq, role } of messages) {
+    const call = role === 'assistant' ? calls.get(mark ?? '') : undefined;
     if (call === undefined) continue;
     const before = messages.slice(0, seq);
     const held = new Set(call.seen);

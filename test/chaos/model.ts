@@ -15,7 +15,7 @@ export interface SeenCall {
 interface Asked {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: string }[];
-  readonly tools?: readonly unknown[];
+  readonly tools?: readonly { readonly function: { readonly name: string } }[];
 }
 
 export interface ChaosModel {
@@ -107,13 +107,16 @@ function turn(
   if (twice.length > 0) faults.push(`a context had ${twice.join(' ')} more than once`);
   const mark = newMark('reply');
   calls.set(mark, { seen, last });
-  const wantsTool = JSON.stringify(messages.at(-1)?.content).includes(USE_TOOL);
   const content = `${mark} from the model. ${'It goes on about this and that. '.repeat(random.int(0, 8))}`;
+  const end = messages.at(-1);
+  const wantsTool =
+    end?.role === 'tool' ? random.chance(0.3) : JSON.stringify(end?.content).includes(USE_TOOL);
   if (!wantsTool || tools.length === 0) return { role: 'assistant', content };
   const called = Array.from({ length: random.int(1, 2) }, (_, index) => ({
     id: `call_${mark.slice(3, -1)}_${index}`,
     type: 'function',
-    function: { name: 'lookup', arguments: '{}' },
+    // What a subagent is told has no mark, since it would be another message's.
+    function: { name: random.pick(tools).function.name, arguments: '{"input":"Look into it."}' },
   }));
   return { role: 'assistant', content, tool_calls: called };
 }

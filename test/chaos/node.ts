@@ -75,19 +75,27 @@ export class ChaosNode {
     });
     this.#child = child;
     let said = '';
+    let isListening = false;
     return new Promise((resolve) => {
       const read = (chunk: Buffer) => {
         const text = chunk.toString();
         this.#noteErrors(text);
-        if (this.#url !== null) return;
+        if (isListening) return;
         said += text;
-        this.#url = /Server listening at (http:\/\/[^"]+)/.exec(said)?.[1] ?? null;
-        if (this.#url !== null) resolve(null);
+        const url = /Server listening at (http:\/\/[^"]+)/.exec(said)?.[1];
+        if (url === undefined) return;
+        isListening = true;
+        this.#url = url;
+        resolve(null);
       };
       child.stdout.on('data', read);
       child.stderr.on('data', read);
       child.once('exit', () => {
-        if (this.#child === child) this.#url = null;
+        // Nobody asked it to, for then it would be known as gone already.
+        if (this.#child === child && this.#url !== null) {
+          this.#errors.push(`${this.name} ended by itself`);
+          this.#url = null;
+        }
         resolve(said);
       });
     });
@@ -95,8 +103,8 @@ export class ChaosNode {
 
   #noteErrors(text: string): void {
     for (const line of text.split('\n')) {
-      // A database that is away is told of in each request that wants it.
-      const isOwn = /"level":[56]0/.test(line) && !line.includes('The database cannot be used');
+      // What clients are told of, with a code, is none: the database is away, the model fails.
+      const isOwn = /"level":[56]0/.test(line) && !line.includes('"type":"AppError"');
       if (isOwn && this.#errors.length < KEPT_ERRORS) this.#errors.push(line);
     }
   }

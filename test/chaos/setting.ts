@@ -27,8 +27,13 @@ export function variablesFor(databaseUrl: string, modelUrl: string, leaseMs: num
 const TOOLS = [{ type: 'function', function: { name: 'lookup' } }];
 
 export async function defineAgents(client: Client, sessionIds: readonly string[]): Promise<void> {
-  const auto = { compactionCount: 50, auto: { maxTokens: 3_000 } };
-  const agents = { plain: {}, tooler: { tools: TOOLS }, auto: { tools: TOOLS, defaultCompaction: auto } };
+  const auto = { compactionCount: 50, auto: { maxTokens: 700 } };
+  const agents = {
+    plain: {},
+    tooler: { tools: TOOLS },
+    helper: {},
+    auto: { tools: TOOLS, subagents: ['helper'], defaultCompaction: auto },
+  };
   for (const [name, body] of Object.entries(agents))
     await client.settle({ kind: 'setting', method: 'PUT', path: `/agents/${name}`, body });
   for (const id of sessionIds)

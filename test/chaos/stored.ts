@@ -82,19 +82,25 @@ async function readMessages(client: Client, sessionId: string): Promise<Stored[]
   }
 }
 
+export interface Place {
+  readonly sessionId: string;
+  readonly seq: number;
+  readonly role: string;
+}
+
 /** The places of marks in all sessions. */
 export class Places {
-  readonly #of = new Map<string, { sessionId: string; seq: number }[]>();
+  readonly #of = new Map<string, Place[]>();
 
   constructor(sessions: readonly StoredSession[]) {
     for (const { id: sessionId, messages } of sessions) {
-      for (const { mark, seq } of messages) {
-        if (mark !== null) this.#of.set(mark, [...this.of(mark), { sessionId, seq }]);
+      for (const { mark, seq, role } of messages) {
+        if (mark !== null) this.#of.set(mark, [...this.of(mark), { sessionId, seq, role }]);
       }
     }
   }
 
-  of(mark: string): readonly { readonly sessionId: string; readonly seq: number }[] {
+  of(mark: string): readonly Place[] {
     return this.#of.get(mark) ?? [];
   }
 
