@@ -10,10 +10,10 @@ import type { LoadAnswer, LoadRequest } from './load-generator.js';
 
 const NODES = [1, 2, 3] as const;
 const ROUNDS = 3;
-const ROUND_MS = 1_500;
+const ROUND_MS = 1_000;
 const CONNECTIONS = 48;
 const SESSIONS = Array.from({ length: 100 }, (_, index) => `node-${index}`);
-const STORED = 200;
+const STORED = 100;
 const OPEN = 50;
 
 /**
@@ -58,7 +58,7 @@ export const nodes: Benchmark = {
     }),
 };
 
-/** Sessions of 200 messages, of which the newest 50 come after a summary. */
+/** Sessions of 100 messages, of which the newest 50 come after a summary. */
 async function createSessions(port: number, url: string): Promise<void> {
   const connection = await HttpConnection.open(port);
   const messages = Array.from({ length: STORED }, (_, seq) => sampleMessage(seq));

@@ -10,7 +10,7 @@ import { interleaved } from './lib/statistics.js';
 import { fillStore, storeWork, type Work } from './lib/store-work.js';
 
 /** Many short rounds: what else the machine does then hits both sides alike. */
-const ROUNDS = 15;
+const ROUNDS = 11;
 const LEAST = 0.7;
 /** Operations at a time: one after another, and as many as a pool has connections. */
 const AT_ONCE = [1, 10] as const;
