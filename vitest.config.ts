@@ -19,15 +19,15 @@ const env = {
 
 /** Folders of what a store has a part in: they run on each. */
 const FOLDERS = ['contract', 'e2e', 'agents', 'idempotency', 'cases', 'http'];
-/** In one of them, but of its own store. */
-const OWN_STORE = 'test/e2e/postgres-*.test.ts';
+/** In one of them, but with a PostgreSQL of their own: they run once. */
+const OWN_STORE = ['test/e2e/postgres-*.test.ts', 'test/e2e/chaos-short.test.ts'];
 
 const onStore = (store: 'sqlite' | 'postgres') => ({
   test: {
     ...common,
     name: store,
     include: FOLDERS.map((folder) => `test/${folder}/**/*.test.ts`),
-    exclude: [...common.exclude, OWN_STORE],
+    exclude: [...common.exclude, ...OWN_STORE],
     env: { ...env, STORE: store },
   },
 });
@@ -46,7 +46,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'other',
-          include: [`test/!(${FOLDERS.join('|')})/**/*.test.ts`, 'test/*.test.ts', OWN_STORE],
+          include: [`test/!(${FOLDERS.join('|')})/**/*.test.ts`, 'test/*.test.ts', ...OWN_STORE],
           env: { ...env, STORE: 'sqlite' },
         },
       },

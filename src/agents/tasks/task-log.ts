@@ -7,7 +7,7 @@ import type { OutstandingCall } from '../turn/outstanding-calls.js';
 import { ownTask } from './own-task.js';
 
 interface Parts {
-  readonly store: Store;
+  readonly store: Pick<Store, 'tx'>;
   /** Ms since the epoch. */
   readonly clock: () => number;
   readonly logger: Logger;
