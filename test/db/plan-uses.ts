@@ -146,6 +146,7 @@ export const HOT_USES: Readonly<Record<string, HotUse>> = {
   'lists of tasks': async (store, pk) => {
     await listTasks(store.read, { tenant: TENANT }, null, 51);
     await listTasks(store.read, { tenant: TENANT, agent: 'agent3' }, pk + 5_000, 51);
+    await listTasks(store.read, { tenant: TENANT, sessionId: sessionIdOf(pk) }, null, 51);
   },
   ticks: async (store) => {
     const [due] = await dueAgents(store.read, 10);

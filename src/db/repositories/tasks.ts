@@ -130,7 +130,13 @@ export function listTasks(
         agent === undefined ? undefined : eq(tasks.agent, agent),
         status === undefined ? undefined : eq(tasks.status, status),
         kind === undefined ? undefined : eq(tasks.kind, kind),
-        sessionId === undefined ? undefined : eq(sessions.id, sessionId),
+        // By key, so that the few tasks of one session are found by their own index.
+        sessionId === undefined
+          ? undefined
+          : eq(
+              tasks.session_pk,
+              sql`(SELECT s.pk FROM ${sessions} s WHERE s.tenant = ${tenant} AND s.id = ${sessionId})`,
+            ),
         beforePk === null ? undefined : lt(tasks.pk, beforePk),
       ),
     )
