@@ -7,11 +7,14 @@ export interface Addressing {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * What must not appear in any message: the key, the values of the configured headers, of Basic ones also user and
-   * password as they are decoded, and the values of the query, which may be a key.
+   * What must not appear in any message: the key, and those values of the configured headers and of the query whose
+   * names say that they are secret, of Basic ones also user and password as they are decoded.
    */
   readonly secrets: readonly string[];
 }
+
+/** Names of headers and parts of a query whose values are secret. Others, such as `HTTP-Referer`, say who asks for what. */
+const SECRET_NAME = /auth|cookie|key|token|secret|password|credential|signature|(?<![a-z])sig(?![a-z])/i;
 
 /** Throws on a base URL or a header that cannot be used: mistakes in the settings. */
 export function addressingOf(endpoint: EndpointConfig): Addressing {
@@ -36,7 +39,9 @@ export function addressingOf(endpoint: EndpointConfig): Addressing {
     },
     secrets: [
       endpoint.apiKey ?? '',
-      ...extra.flatMap(([, value]) => [value, withoutScheme(value), ...basicCredentials(value)]),
+      ...extra
+        .filter(([name]) => SECRET_NAME.test(name))
+        .flatMap(([, value]) => [value, withoutScheme(value), ...basicCredentials(value)]),
       ...querySecrets(url),
     ],
   };
@@ -64,7 +69,6 @@ function basicCredentials(value: string): string[] {
   });
 }
 
-/** The values of the query, but for the version of the API, which messages are about. */
 function querySecrets(url: URL): string[] {
-  return [...url.searchParams].filter(([name]) => name !== 'api-version').map(([, value]) => value);
+  return [...url.searchParams].filter(([name]) => SECRET_NAME.test(name)).map(([, value]) => value);
 }

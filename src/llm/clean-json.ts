@@ -3,13 +3,14 @@ import { isRecord, parseJson } from './narrow.js';
 type Clean = (text: string) => string;
 
 /**
- * A JSON text without what `clean` takes out, also where only the parsed strings show it. Written anew only then: a
- * text in which there is nothing to take out stays as it was, byte by byte. What is no JSON is cleaned as it is.
+ * A JSON text without what `clean` takes out, also where only the parsed strings show it. Only then it is written anew:
+ * what can be replaced in the text itself leaves all else as it was, byte by byte. What is no JSON is cleaned as it is.
  */
 export function cleanJsonText(text: string, clean: Clean): string {
   const plain = clean(text);
-  if (plain === text && !text.includes('\\')) return text;
-  const cleaned = rewritten(text, clean) ?? plain;
+  if (!text.includes('\\') && (plain === text || parseJson(plain) !== undefined)) return plain;
+  const broken = plain !== text && parseJson(plain) === undefined;
+  const cleaned = rewritten(broken ? text : plain, clean) ?? plain;
   // A number may be a secret too; better no JSON than that.
   return clean(cleaned);
 }

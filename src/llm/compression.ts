@@ -4,6 +4,7 @@ import {
   createGunzip,
   createInflate,
   createInflateRaw,
+  gunzipSync,
   inflateRawSync,
 } from 'node:zlib';
 import { countOf, member } from './narrow.js';
@@ -16,8 +17,10 @@ const HEAD = 8;
 const TRAILER = 8;
 /** Most of a compressed body that is kept to read it once more, in bytes. */
 const KEPT = 4 * 1024 * 1024;
-/** Largest part of a body that is read once more, in bytes. */
+/** Largest content of a body that is read once more, in bytes. */
 const REREAD = 32 * 1024 * 1024;
+/** Most members of a body that is read once more: each is read at once, and nothing else happens meanwhile. */
+const MEMBERS = 1_000;
 
 /**
  * A body as it was before it was compressed; what was not compressed, whatever its headers say, stays as it is.
@@ -94,22 +97,31 @@ async function* gunzipped(compressed: AsyncIterable<Buffer>): AsyncGenerator<Uin
 function wholeMembers(bytes: Buffer): Buffer | null {
   const contents: Buffer[] = [];
   let rest = bytes;
+  let room = REREAD;
   while (isGzip(rest)) {
-    const first = firstMember(rest);
+    const first = contents.length < MEMBERS ? firstMember(rest, room) : null;
     if (first === null) return null;
     contents.push(first.content);
+    room -= first.content.length;
     rest = rest.subarray(first.length);
   }
   return contents.length === 0 ? null : Buffer.concat(contents);
 }
 
-function firstMember(bytes: Buffer): { readonly content: Buffer; readonly length: number } | null {
+/** Null when its end is missing, its checksum or length is wrong, or it holds more bytes than there is room for. */
+function firstMember(
+  bytes: Buffer,
+  room: number,
+): { readonly content: Buffer; readonly length: number } | null {
   const start = headerLength(bytes);
   try {
-    const read: unknown = inflateRawSync(bytes.subarray(start), { info: true, maxOutputLength: REREAD });
-    const content = member(read, 'buffer');
+    // What is read raw tells where it ends; only what is read with its trailer is checked against it.
+    const options = { info: true, maxOutputLength: Math.max(room, 1) };
+    const read: unknown = inflateRawSync(bytes.subarray(start), options);
     const used = countOf(member(member(read, 'engine'), 'bytesWritten'));
-    return content instanceof Buffer && used !== null ? { content, length: start + used + TRAILER } : null;
+    if (used === null) return null;
+    const length = start + used + TRAILER;
+    return { content: gunzipSync(bytes.subarray(0, length)), length };
   } catch {
     return null;
   }

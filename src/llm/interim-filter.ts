@@ -1,13 +1,15 @@
 import type { Socket } from 'node:net';
 
-const CONTINUE = Buffer.from('HTTP/1.1 100');
+/** `100 Continue`, `102 Processing`, `103 Early Hints` and the like, but for `101 Switching Protocols`, as it begins. */
+const INTERIM = /^HTTP\/1\.1 1(?!01)\d\d$/;
+const EXAMPLE = 'HTTP/1.1 100';
 const HEAD_END = '\r\n\r\n';
-/** Longest head of a `100 Continue` that is waited for, in bytes. */
+/** Longest head of an interim answer that is waited for, in bytes. */
 const HEAD_LIMIT = 16_384;
 
 /**
- * Takes `100 Continue` out of what a socket brings before an answer. Any server may send it, asked for or not (RFC
- * 9110, 15.2), and some proxies do, but undici ends the connection on it; other interim answers it skips itself.
+ * Takes interim answers out of what a socket brings before an answer. Any server may send them, asked for or not (RFC
+ * 9110, 15.2), any number in any order. undici would skip most itself, but ends the connection on a `100 Continue`.
  */
 export class InterimFilter {
   #held: Buffer = Buffer.alloc(0);
@@ -36,7 +38,7 @@ export class InterimFilter {
   #without(chunk: Buffer): Buffer {
     let bytes = Buffer.concat([this.#held, chunk]);
     this.#held = Buffer.alloc(0);
-    while (bytes.length > 0 && isStartOfContinue(bytes)) {
+    while (bytes.length > 0 && isStartOfInterim(bytes)) {
       const end = bytes.indexOf(HEAD_END);
       if (end < 0 && bytes.length <= HEAD_LIMIT) {
         this.#held = bytes;
@@ -50,7 +52,9 @@ export class InterimFilter {
   }
 }
 
-function isStartOfContinue(bytes: Buffer): boolean {
-  const length = Math.min(bytes.length, CONTINUE.length);
-  return bytes.subarray(0, length).equals(CONTINUE.subarray(0, length));
+function isStartOfInterim(bytes: Buffer): boolean {
+  const start = bytes.toString('latin1', 0, EXAMPLE.length);
+  if (start.length === EXAMPLE.length) return INTERIM.test(start);
+  // Short of its last digit, each may still become one.
+  return EXAMPLE.startsWith(start) || /^HTTP\/1\.1 1\d$/.test(start);
 }

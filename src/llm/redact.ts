@@ -2,10 +2,8 @@ import { secretForms } from './secret-forms.js';
 import { TextMask } from './text-mask.js';
 
 const MESSAGE_LIMIT = 300;
-/** Replacing a key this short would make every message unreadable, and it protects nothing. */
-const SHORTEST_SECRET = 4;
-/** Shorter ones are found as one word only: with blanks between its chars, any word may be part of a sentence. */
-const SHORTEST_WITH_BLANKS = 8;
+/** A shorter key is a part of ordinary messages, which would become unreadable, and protects nothing. */
+const SHORTEST_SECRET = 8;
 /** What keys look like: OpenAI, Anthropic, OpenRouter (`sk-`), Groq, xAI, Google; masked with `*` or not. */
 const KEY_SHAPES = [/\bBearer\s+[^\s"',;]+/gi, /\b(?:sk|gsk|xai|pk|rk)[-_][\w*.-]{6,}/g, /\bAIza[\w-]{20,}/g];
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -31,16 +29,10 @@ export type CleanText = (text: string, limit?: number) => string;
  * left at the end; a text that was cut before ends in no part either. A tag or a blank does not divide a key.
  */
 export function createCleaner(secrets: readonly string[]): CleanText {
-  const forms = secretForms(secrets, SHORTEST_SECRET);
-  const masks = [
-    new TextMask(
-      forms.filter((form) => form.length >= SHORTEST_WITH_BLANKS),
-      'blank',
-    ),
-    new TextMask(forms.filter((form) => form.length < SHORTEST_WITH_BLANKS)),
-  ];
+  const keys = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
+  const mask = new TextMask(secretForms(keys), 'blank');
   const redact = (text: string): string => {
-    const withoutKnown = masks.reduce((rest, mask) => mask.cut(rest), text);
+    const withoutKnown = mask.cut(text);
     return KEY_SHAPES.reduce((rest, shape) => rest.replace(shape, '[REDACTED]'), withoutKnown);
   };
   return (text, limit = MESSAGE_LIMIT) => cut(foldSpace(redact(stripTags(redact(text)))), limit);

@@ -7,8 +7,10 @@ import type { Outcome, ToolCall } from './outcome.js';
 import { secretForms } from './secret-forms.js';
 import { TextMask, type TextStream } from './text-mask.js';
 
-/** Shorter values, such as a header that says `1`, are parts of ordinary text and protect nothing. */
-const SHORTEST_SECRET = 8;
+/** Of anything, in chars. */
+const SHORTEST_SECRET = 16;
+/** Of letters and digits, in chars. */
+const SHORTEST_MIXED_SECRET = 12;
 
 /** Takes the endpoint's own secrets out of what it says. */
 export interface ReplyRedactor {
@@ -27,7 +29,7 @@ export function createReplyRedactor(endpoint: EndpointConfig): (outcome: Outcome
  * what it was sent would otherwise put them where they are stored and read by everybody.
  */
 export function createStreamRedactor(endpoint: EndpointConfig): ReplyRedactor {
-  const mask = new TextMask(secretForms(addressingOf(endpoint).secrets, SHORTEST_SECRET));
+  const mask = new TextMask(secretForms(addressingOf(endpoint).secrets.filter(looksSecret)));
   const clean = (text: string) => mask.whole(text);
   const cleanOrNull = (text: string | null) => (text === null ? null : clean(text));
   return {
@@ -46,6 +48,15 @@ export function createStreamRedactor(endpoint: EndpointConfig): ReplyRedactor {
     },
     stream: () => mask.stream(),
   };
+}
+
+/**
+ * Local servers take any word as a key, such as `password123` or `not-needed`. It protects nothing, and a reply without
+ * it would say something else.
+ */
+function looksSecret(value: string): boolean {
+  if (value.length >= SHORTEST_SECRET) return true;
+  return value.length >= SHORTEST_MIXED_SECRET && /\p{L}/u.test(value) && /\p{N}/u.test(value);
 }
 
 function cleanCall(call: ToolCall, clean: (text: string) => string): ToolCall {

@@ -5,10 +5,11 @@ const SHORTEST_ENCODED = 8;
  * The forms in which a secret may come back in an answer: as it is, in base64, also as a part of something longer
  * (`user:secret`), and in hex. What a mask of texts finds by itself is none of them: escapes, and the other case.
  */
-export function secretForms(secrets: readonly string[], shortest: number): readonly string[] {
-  const forms = secrets
-    .filter((secret) => secret.length >= shortest)
-    .flatMap((secret) => [secret, ...encodings(secret).filter((form) => form.length >= SHORTEST_ENCODED)]);
+export function secretForms(secrets: readonly string[]): readonly string[] {
+  const forms = secrets.flatMap((secret) => [
+    secret,
+    ...encodings(secret).filter((form) => form.length >= SHORTEST_ENCODED),
+  ]);
   return [...new Set(forms)].toSorted((a, b) => b.length - a.length);
 }
 

@@ -1,5 +1,15 @@
-/** A word by the ways in which each of its chars may be written, all in lower case; '' where it may be left out. */
-export type Spelling = readonly (readonly string[])[];
+/** One char of a word, all in lower case. */
+interface SpelledChar {
+  /** As it is; '' for one that may be left out. */
+  readonly plain: string;
+  /** Its only UTF-16 unit; null when it has two, or may be left out. */
+  readonly unit: number | null;
+  /** Other ways to write it. Each begins with a lead. */
+  readonly escapes: readonly string[];
+}
+
+/** A word by the ways in which each of its chars may be written. */
+export type Spelling = readonly SpelledChar[];
 
 /** How far a match goes. */
 export interface SpelledMatch {
@@ -19,14 +29,21 @@ const NAMED: Readonly<Record<string, string>> = {
 /** In a string of a string of a document there are so many before an escape. */
 const BACKSLASHES = ['\\', '\\\\', '\\\\\\', '\\\\\\\\'];
 
+/** Whether an escape begins with it: `\`, `%`, `&` or `+`. */
+export function isLead(unit: number): boolean {
+  return unit === 0x5c || unit === 0x25 || unit === 0x26 || unit === 0x2b;
+}
+
 /** @param isGap whether a char is one that may be missing, because it is never looked at in the text */
 export function spellingOf(word: string, isGap: (char: string) => boolean): Spelling {
   const chars = Array.from(word);
   const first = chars.findIndex((char) => !isGap(char));
   const last = chars.findLastIndex((char) => !isGap(char));
-  return chars
-    .slice(Math.max(first, 0), last + 1)
-    .map((char) => [...new Set([...(isGap(char) ? [''] : [char]), ...escapesOf(char)])].map(lower));
+  return chars.slice(Math.max(first, 0), last + 1).map((char) => {
+    const plain = isGap(char) ? '' : lowered(char);
+    const unit = plain.length === 1 ? plain.charCodeAt(0) : null;
+    return { plain, unit, escapes: [...new Set(escapesOf(char).map(lowered))] };
+  });
 }
 
 /** As JSON and JavaScript, addresses and forms, and HTML write it. */
@@ -48,49 +65,54 @@ function escapesOf(char: string): string[] {
   ];
 }
 
-/** Finds out whether the word stands at this place of a text. */
+/**
+ * Finds out whether the word stands at this place of a text in lower case. What holds no escape is looked at once, char
+ * by char; only behind an escape there may be more than one way to go on.
+ */
 export function matchAt(text: string, start: number, spelling: Spelling): SpelledMatch {
+  for (let index = 0; index < spelling.length; index += 1) {
+    const place = start + index;
+    const wanted = spelling[index]?.unit ?? null;
+    const unit = text.charCodeAt(place);
+    if (wanted === null || place >= text.length || isLead(unit))
+      return matchEscaped(text, place, spelling, index);
+    if (unit !== wanted) return NO_MATCH;
+  }
+  return { end: start + spelling.length, cutAfter: null };
+}
+
+const NO_MATCH: SpelledMatch = { end: null, cutAfter: null };
+
+function matchEscaped(text: string, start: number, spelling: Spelling, first: number): SpelledMatch {
   let places: readonly number[] = [start];
   let cutAfter: number | null = null;
-  for (const [index, forms] of spelling.entries()) {
-    const reached: number[] = [];
+  for (let index = first; index < spelling.length; index += 1) {
+    const { plain, escapes } = spelling[index] ?? NO_CHAR;
+    const reached = new Set<number>();
     for (const place of places) {
+      const forms = isLead(text.charCodeAt(place)) ? [plain, ...escapes] : [plain];
+      if (place >= text.length) cutAfter = index;
       for (const form of forms) {
-        const there = lower(text.slice(place, place + form.length));
-        if (there === form) {
-          if (!reached.includes(place + form.length)) reached.push(place + form.length);
-        } else if (place + form.length > text.length && form.startsWith(there)) cutAfter = index;
+        if (text.startsWith(form, place)) reached.add(place + form.length);
+        else if (place + form.length > text.length && form.startsWith(text.slice(place))) cutAfter = index;
       }
     }
-    if (reached.length === 0) return { end: null, cutAfter };
-    places = reached;
+    if (reached.size === 0) return { end: null, cutAfter };
+    places = [...reached];
   }
   return { end: Math.max(...places), cutAfter };
 }
 
-/**
- * Finds places where one of the words may begin, by the first char and what may be the beginning of the second. Places
- * at the end of a text, where there is no second one, are not found.
- */
-export function startsOf(spellings: readonly Spelling[]): RegExp {
-  const starts = spellings.map(([first = [], second = []]) => {
-    const beginnings = new Set([...'\\%&+', ...second.map((form) => form.charAt(0))]);
-    // A second char that may be missing says nothing; nor is there one in a word of one.
-    const goesOn =
-      second.length === 0 || second.includes('') ? '' : `(?=${[...beginnings].map(escaped).join('|')})`;
-    return `(?:${first.map(escaped).join('|')})${goesOn}`;
-  });
-  return new RegExp([...new Set(starts)].join('|'), 'gi');
-}
+const NO_CHAR: SpelledChar = { plain: '', unit: null, escapes: [] };
 
-function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+/** In lower case, each char by itself and as long as it was. */
+export function lowered(text: string): string {
+  const lower = text.toLowerCase();
+  // The only char that becomes longer; and the only one whose lower case depends on what stands beside it.
+  const same = lower.length === text.length ? lower : text.replaceAll('\u0130', '\ufffe').toLowerCase();
+  return same.replaceAll('\u03c2', '\u03c3');
 }
 
 function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, '0');
-}
-
-function lower(text: string): string {
-  return text.toLowerCase();
 }

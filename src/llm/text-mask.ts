@@ -1,13 +1,17 @@
-import { matchAt, type Spelling, spellingOf, startsOf } from './spellings.js';
+import { lowered, matchAt, spellingOf } from './spellings.js';
+import { WordStarts } from './word-starts.js';
 
 const MARK = '[REDACTED]';
 /** A text that ends in this many chars of a word, or more, was probably cut inside it. */
-const SHORTEST_PART = 4;
-/** No way to write a single char is longer, in UTF-16 units. */
-const LONGEST_CHAR = 64;
-/** What nobody sees: control and format characters, marks, fillers, halves of surrogate pairs and what they become. */
-const INVISIBLE = /[\p{C}\p{M}\ufffd\u115f\u1160\u3164\uffa0\u2800]+/gu;
+const SHORTEST_PART = 8;
+/**
+ * What nobody sees: control and format characters, marks, fillers, halves of surrogate pairs and what they become. Line
+ * breaks and tabs are seen.
+ */
+const INVISIBLE = /[[\p{C}\p{M}\ufffd\u115f\u1160\u3164\uffa0\u2800]--[\t-\r]]+/gv;
 const INVISIBLE_OR_BLANK = /[\s\p{C}\p{M}\ufffd\u115f\u1160\u3164\uffa0\u2800]+/gu;
+/** Tells quickly that a text holds nothing of the first of them. */
+const UNUSUAL = /[^\t-\r\x20-\x7e]/;
 
 /** Text that comes in pieces. What a piece ends with may be kept until the next one, or the end, says what it is. */
 export interface TextStream {
@@ -18,7 +22,6 @@ export interface TextStream {
 }
 
 interface Place {
-  readonly start: number;
   /** Index after the longest word that stands here whole; null without one. */
   readonly end: number | null;
   /** Chars of a longer word with which the text ends; null when it ends with none. */
@@ -31,16 +34,15 @@ interface Place {
  * text later must not put a word together.
  */
 export class TextMask {
-  readonly #spellings: readonly Spelling[];
-  readonly #starts: RegExp;
+  readonly #starts: WordStarts | null;
   readonly #gaps: RegExp;
 
   /** @param gaps what may stand between the chars of a word: what cannot be seen, or blanks as well */
   constructor(words: readonly string[], gaps: 'invisible' | 'blank' = 'invisible') {
     this.#gaps = gaps === 'blank' ? INVISIBLE_OR_BLANK : INVISIBLE;
     const isGap = (text: string): boolean => text.replace(this.#gaps, '') === '';
-    this.#spellings = words.filter((word) => !isGap(word)).map((word) => spellingOf(word, isGap));
-    this.#starts = startsOf(this.#spellings);
+    const spellings = words.filter((word) => !isGap(word)).map((word) => spellingOf(word, isGap));
+    this.#starts = spellings.length === 0 ? null : new WordStarts(spellings);
   }
 
   whole(text: string): string {
@@ -60,6 +62,12 @@ export class TextMask {
     let kept = '';
     return {
       take: (piece) => {
+        // Nothing that is seen: a word goes on behind it or does not. Looked at with each piece, kept text would
+        // cost the square of its length.
+        if (kept !== '' && this.#isGap(piece)) {
+          kept += piece;
+          return '';
+        }
         // What may go on in the next piece is kept, also a word that may be the beginning of a longer one.
         const { shown, rest } = this.#masked(kept + piece, ({ cutAfter }) => cutAfter !== null);
         kept = rest;
@@ -78,57 +86,67 @@ export class TextMask {
     text: string,
     isOpen: (place: Place) => boolean,
   ): { readonly shown: string; readonly rest: string } {
-    if (this.#spellings.length === 0) return { shown: text, rest: '' };
-    const { seen, indexOf } = withoutGaps(text, this.#gaps);
+    const starts = this.#starts;
+    if (starts === null) return { shown: text, rest: '' };
+    const isUsual = this.#gaps === INVISIBLE && !UNUSUAL.test(text);
+    const { seen, indexOf } = isUsual ? asItIs(text) : withoutGaps(text, this.#gaps);
+    const lower = isUsual ? text.toLowerCase() : lowered(seen);
+    const first = starts.next(lower, 0);
+    if (first === lower.length) return { shown: text, rest: '' };
     let shown = '';
     let from = 0;
-    let after = 0;
-    for (const start of this.#candidates(seen)) {
-      if (start < after) continue;
-      const place = this.#at(seen, start);
+    let next = 0;
+    for (let start = first; start < lower.length; start = starts.next(lower, next)) {
+      next = start + 1;
+      const place = placeAt(lower, start, starts);
       if (isOpen(place))
         return { shown: shown + text.slice(from, indexOf(start)), rest: text.slice(indexOf(start)) };
       if (place.end === null) continue;
       shown += text.slice(from, indexOf(start)) + MARK;
-      after = place.end;
+      next = place.end;
       // Up to its last char, and not what nobody sees behind it.
-      from = indexOf(after - 1) + 1;
+      from = indexOf(next - 1) + 1;
     }
     return { shown: shown + text.slice(from), rest: '' };
   }
 
-  #at(seen: string, start: number): Place {
-    let end: number | null = null;
-    let cutAfter: number | null = null;
-    for (const spelling of this.#spellings) {
-      const match = matchAt(seen, start, spelling);
-      if (match.end !== null) end = Math.max(match.end, end ?? 0);
-      if (match.cutAfter !== null) cutAfter = Math.max(match.cutAfter, cutAfter ?? 0);
-    }
-    return { start, end, cutAfter };
-  }
-
-  /** Where words may begin, in order. */
-  *#candidates(seen: string): Generator<number> {
-    const tail = Math.max(0, seen.length - LONGEST_CHAR);
-    for (const { index } of seen.matchAll(this.#starts)) {
-      if (index >= tail) break;
-      yield index;
-    }
-    for (let index = tail; index < seen.length; index += 1) yield index;
+  #isGap(piece: string): boolean {
+    return (this.#gaps !== INVISIBLE || UNUSUAL.test(piece)) && piece.replace(this.#gaps, '') === '';
   }
 }
 
+function placeAt(text: string, start: number, starts: WordStarts): Place {
+  let end: number | null = null;
+  let cutAfter: number | null = null;
+  for (const spelling of starts.wordsAt(text, start)) {
+    const match = matchAt(text, start, spelling);
+    if (match.end !== null) end = Math.max(match.end, end ?? 0);
+    if (match.cutAfter !== null) cutAfter = Math.max(match.cutAfter, cutAfter ?? 0);
+  }
+  return { end, cutAfter };
+}
+
+interface SeenText {
+  readonly seen: string;
+  /** Where a char of it stands in the whole: to be asked in ascending order. */
+  readonly indexOf: (index: number) => number;
+}
+
+function asItIs(text: string): SeenText {
+  return { seen: text, indexOf: same };
+}
+
+function same(index: number): number {
+  return index;
+}
+
 /**
- * The text without its gaps, and where each of its chars stands in the whole: to be asked in ascending order. The runs
+ * The text without its gaps. The runs
  * between gaps are only looked for as far as is asked: a text may have millions, and as a rule no word.
  */
-function withoutGaps(
-  text: string,
-  gaps: RegExp,
-): { readonly seen: string; readonly indexOf: (index: number) => number } {
+function withoutGaps(text: string, gaps: RegExp): SeenText {
   const seen = text.replace(gaps, '');
-  if (seen.length === text.length) return { seen: text, indexOf: (index) => index };
+  if (seen.length === text.length) return asItIs(text);
   const found = text.matchAll(gaps);
   /** The run at hand: where it begins in what is seen, and its bounds in the whole. */
   let [at, from, to] = [0, 0, 0];

@@ -90,20 +90,38 @@ test('extra fields are added to the body, and replace none of our own', async ()
   });
 });
 
-test('the values of extra headers are kept out of messages, whole and without their scheme', async () => {
+test('values are secret whose names say so, of headers and in the query', () => {
+  const secretNames = ['X-Api-Key', 'Cookie', 'Authorization', 'X-Auth', 'X-Amz-Signature', 'X-Sig'];
+  const names = ['HTTP-Referer', 'X-Title', 'User-Agent', 'anthropic-version', 'X-Design', ...secretNames];
+  const extraHeaders = Object.fromEntries(names.map((name) => [name, `${name} value`]));
+  const query = 'sig=sig value&code_secret=secret value&deployment=dep value&region=reg value';
+  const { secrets } = addressingOf(endpoint(`http://h/v1?${query}`, { apiKey: 'key value', extraHeaders }));
+  expect([...new Set(secrets)]).toEqual([
+    'key value',
+    ...secretNames.map((name) => `${name} value`),
+    'sig value',
+    'secret value',
+  ]);
+});
+
+test('the values of secret extra headers are kept out of messages, whole and without their scheme', async () => {
   const server = await serveResponses({
     status: 400,
     body: JSON.stringify({
-      error: 'got gateway-secret-1 and Zm9vOmJhcg and "Basic Zm9vOmJhcg", key gateway',
+      error: 'got gateway-secret-1 and Zm9vOmJhcg and "Basic Zm9vOmJhcg" of compactd-tests, key gateway',
     }),
   });
   const client = clientFor(server.url, {
     apiKey: 'gateway',
-    extraHeaders: { 'X-Gateway-Key': 'gateway-secret-1', Authorization: 'Basic Zm9vOmJhcg' },
+    extraHeaders: {
+      'X-Gateway-Key': 'gateway-secret-1',
+      Authorization: 'Basic Zm9vOmJhcg',
+      'X-Title': 'compactd-tests',
+    },
   });
   expect((await ask(client)).outcome).toMatchObject({
     message:
-      'The model endpoint answered 400: got [REDACTED] and [REDACTED] and "[REDACTED]", key [REDACTED]',
+      'The model endpoint answered 400: got [REDACTED] and [REDACTED] and "[REDACTED]" of compactd-tests, key gateway',
   });
 });
 

@@ -61,7 +61,20 @@ test('more than a chunk, with stray bytes behind it', async () => {
   expect(outcome).toEqual(completed(TEXT));
 });
 
+/** Stray bytes send the reader through its members once more, by itself. */
+const STRAY = Buffer.from('stray');
+const damaged = (fromEnd: number) =>
+  gzipSync(LONG).map((byte, i, all) => (i === all.length - fromEnd ? byte ^ 1 : byte));
+
 test.each<[string, Uint8Array, string]>([
+  ['of a wrong checksum', damaged(8), 'protocol'],
+  ['of a wrong checksum, with stray bytes behind it', Buffer.concat([damaged(8), STRAY]), 'protocol'],
+  ['of a wrong length, with stray bytes behind it', Buffer.concat([damaged(4), STRAY]), 'protocol'],
+  [
+    'of more members than are read twice, with stray bytes behind them',
+    Buffer.concat([gzipSync(LONG), ...Array<Buffer>(1_000).fill(gzipSync(' ')), STRAY]),
+    'protocol',
+  ],
   ['cut', gzipSync(LONG).subarray(0, 2_000), 'incomplete'],
   ['broken in the middle', gzipSync(LONG).map((byte, i) => (i > 900 && i < 950 ? 0x55 : byte)), 'protocol'],
 ])('gzip that is %s is no reply', async (_name, body, kind) => {

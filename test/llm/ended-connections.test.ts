@@ -117,6 +117,10 @@ describe('before the answer', () => {
   const CONTINUE = 'HTTP/1.1 100 Continue\r\nX-From: proxy\r\n\r\n';
 
   test.each([
+    [
+      '100, 103, 100 and 102',
+      `${CONTINUE}HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${CONTINUE}HTTP/1.1 102 Processing\r\n\r\n`,
+    ],
     ['100 Continue', CONTINUE],
     ['two of them', CONTINUE + CONTINUE],
     ['early hints', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'],

@@ -71,3 +71,34 @@ test('a query and the password of a Basic header are secrets', () => {
   );
   expect(line).toBe('GET /v1?key=[REDACTED]&api-version=2024-10-21, [REDACTED] of joe with [REDACTED]');
 });
+
+test('a call of which a key is taken out stays as it was otherwise, byte by byte', () => {
+  const secret = 'Zq7Xw9Kp3TbNv5Rm8Ld2Hs';
+  const redact = createReplyRedactor(endpoint('http://h', { apiKey: secret }));
+  const args = `{ "n" : 1.0, "big": 12345678901234567890, "u":"${secret}", "v" : "\\u00e9" }`;
+  const outcome = redact({
+    kind: 'ok',
+    text: '',
+    finishReason: null,
+    refusal: null,
+    toolCalls: [{ id: 'x', name: 'f', arguments: args }],
+    model: null,
+  });
+  expect(outcome).toMatchObject({ toolCalls: [{ arguments: args.replace(secret, '[REDACTED]') }] });
+});
+
+test.each(['password123', 'sk-no-key', 'changeme', 'not-needed', 'lm-studio', 'anything', '12345678'])(
+  'a reply may say %s, whatever is configured as the key',
+  (word) => {
+    const redact = createReplyRedactor(endpoint('http://h', { apiKey: word }));
+    const outcome = {
+      kind: 'ok' as const,
+      text: `a ${word} b`,
+      finishReason: null,
+      refusal: null,
+      toolCalls: [{ id: word, name: word, arguments: `{"a": "${word}"}` }],
+      model: word,
+    };
+    expect(redact(outcome)).toEqual(outcome);
+  },
+);
