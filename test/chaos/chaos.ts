@@ -38,7 +38,7 @@ export interface ChaosReport {
   readonly faults: readonly string[];
 }
 
-const LASTING = ['lasting-0', 'lasting-1', 'lasting-2', 'lasting-3', 'lasting-4'];
+const LASTING = ['lasting-0', 'lasting-1', 'lasting-2'];
 const EMPTIED = ['emptied-0', 'emptied-1'];
 
 /** A run: nodes on one database under random load while they are hurt, and then a look at what is there. */

@@ -56,7 +56,7 @@ export interface ClientParts {
   readonly patienceMs: number;
 }
 
-/** Sends requests to any of the nodes, as a load balancer without health checks would. */
+/** Sends requests to any of the nodes, as a load balancer would that notices at once when one is paused. */
 export class Client {
   readonly #nodes: readonly ChaosNode[];
   readonly #random: Random;
@@ -130,9 +130,9 @@ export class Client {
     }
   }
 
-  /** Of a node that runs; null while none does. */
+  /** Of a node that runs; null while none does. What a node had begun to do when it was paused hangs with it. */
   url(): string | null {
-    const urls = this.#nodes.flatMap(({ url }) => (url === null ? [] : [url]));
+    const urls = this.#nodes.flatMap(({ url, isWell }) => (url !== null && isWell ? [url] : []));
     return urls.length === 0 ? null : this.#random.pick(urls);
   }
 }

@@ -25,11 +25,11 @@ export async function hurtNodes(settings: FaultSettings, until: number): Promise
     const well = nodes.filter((node) => node.isWell);
     if (well.length < 2) continue;
     const node = random.pick(well);
-    const what = random.weighted({ kill: 60, pause: 25, stop: 15 });
+    const what = random.weighted({ kill: 50, pause: 40, stop: 10 });
     figures.count('faults', what === 'kill' ? 'SIGKILL' : what === 'stop' ? 'SIGTERM' : 'SIGSTOP, SIGCONT');
     const healed = (async () => {
       // Some pauses are shorter than a lease, and nobody may notice.
-      if (what === 'pause') return node.pause(random.int(300, leaseMs * 2));
+      if (what === 'pause') return node.pause(random.int(leaseMs / 2, leaseMs * 2));
       await node.end(what === 'kill' ? 'SIGKILL' : 'SIGTERM');
       await sleep(random.int(0, 1_500));
       await node.start();

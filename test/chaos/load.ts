@@ -23,7 +23,7 @@ export interface Load {
 }
 
 const OPERATIONS = { append, chat, compact, read, reset, task: runTask };
-const WEIGHTS = { append: 34, chat: 24, compact: 16, read: 12, reset: 1, task: 13 };
+const WEIGHTS = { append: 32, chat: 20, compact: 24, read: 10, reset: 3, task: 13 };
 
 /** One client, that does one thing after another until the time is over. Gives how many. */
 export async function runClient(load: Load, until: number, mostOperations: number): Promise<number> {

@@ -53,7 +53,7 @@ export async function startModel(random: Random, figures: Figures): Promise<Chao
     const reply = isSummary ? summary(asked, faults) : turn(asked, calls, faults, random);
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    const mood = isCalm ? 'prompt' : random.weighted({ prompt: 70, slow: 20, slower: 6, failing: 4 });
+    const mood = isCalm ? 'prompt' : random.weighted({ prompt: 50, slow: 36, slower: 10, failing: 4 });
     const ms = { prompt: [1, 60], slow: [100, 600], slower: [1_000, 3_500], failing: [1, 100] }[mood];
     await sleep(random.int(ms[0] ?? 0, ms[1] ?? 0), undefined, { signal: gone.signal }).catch(() => {});
     if (gone.signal.aborted) figures.count('model calls', 'left by the node');
