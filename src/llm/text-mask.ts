@@ -8,7 +8,7 @@ const SHORTEST_PART = 8;
  * What nobody sees: control and format characters, marks, fillers, halves of surrogate pairs and what they become. Line
  * breaks and tabs are seen.
  */
-const INVISIBLE = /[[\p{C}\p{M}\ufffd\u115f\u1160\u3164\uffa0\u2800]--[\t-\r]]+/gv;
+const INVISIBLE = /(?:(?![\t-\r])[\p{C}\p{M}\ufffd\u115f\u1160\u3164\uffa0\u2800])+/gu;
 const INVISIBLE_OR_BLANK = /[\s\p{C}\p{M}\ufffd\u115f\u1160\u3164\uffa0\u2800]+/gu;
 /** Tells quickly that a text holds nothing of the first of them. */
 const UNUSUAL = /[^\t-\r\x20-\x7e]/;

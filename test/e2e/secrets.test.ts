@@ -29,7 +29,7 @@ const ECHOES: readonly StubReply[] = [
   { status: 400, body: { detail: [{ loc: ['header', KEY], msg: `bad ${HEADER}` }] } },
   { status: 308, body: '', headers: { location: `http://127.0.0.1:1/?key=${KEY}&h=${HEADER}` } },
   { body: { error: { message: `Bearer ${KEY}`, metadata: { raw: `{"error":{"message":"${HEADER}"}}` } } } },
-  { status: 500, body: { error: { message: `x-gateway: ${HEADER}`, type: KEY, code: KEY } } },
+  { status: 500, body: { error: { message: `x-gateway-key: ${HEADER}`, type: KEY, code: KEY } } },
   { content: null, message: { refusal: `I will not use ${KEY} or ${HEADER}` } },
   { status: 400, body: { error: { message: FORMS_OF_BOTH.join(' ') } } },
   {
@@ -46,7 +46,7 @@ describe('the key of an endpoint that gives it back', { timeout: 60_000 }, () =>
     const variables = modelAt(stub.url, {
       DATABASE_URL: `file:${file}`,
       OPENAI_API_KEY: KEY,
-      MAIN_EXTRA_HEADERS: JSON.stringify({ 'x-gateway': HEADER }),
+      MAIN_EXTRA_HEADERS: JSON.stringify({ 'x-gateway-key': HEADER }),
       LOG_LEVEL: 'trace',
       WINDOW_DISCOVERY: 'on',
     });
@@ -63,7 +63,7 @@ describe('the key of an endpoint that gives it back', { timeout: 60_000 }, () =>
     answers.push((await service.call('GET', '/openapi.json')).body);
     expect(
       stub.server.requests.some(
-        ({ headers }) => headers['authorization'] === `Bearer ${KEY}` && headers['x-gateway'] === HEADER,
+        ({ headers }) => headers['authorization'] === `Bearer ${KEY}` && headers['x-gateway-key'] === HEADER,
       ),
     ).toBe(true);
     expect(stub.prompts.length).toBe(ECHOES.length);
