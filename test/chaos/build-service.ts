@@ -23,10 +23,16 @@ export function builtIn(folder: string = root): BuiltService {
  */
 export function buildService(): BuiltService {
   const folder = mkdtempSync(join(tmpdir(), 'compactd-chaos-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
   const options = ['tsc', '-p', 'tsconfig.build.json', '--outDir', join(folder, 'dist')];
-  execFileSync('npx', options, { cwd: root, stdio: 'inherit' });
+  try {
+    execFileSync('npx', options, { cwd: root, stdio: 'inherit' });
+  } catch (error) {
+    remove();
+    throw error;
+  }
   copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
   cpSync(join(root, 'drizzle'), join(folder, 'drizzle'), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return { folder, remove };
 }
