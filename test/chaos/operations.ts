@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Load } from './load.js';
 import { marksIn, newMark, repeated, without } from './marks.js';
 import { USE_TOOL } from './model.js';
@@ -117,17 +118,26 @@ export async function compact(load: Load): Promise<void> {
   else await client.once(asked);
 }
 
-export async function reset({ client, random, journal, emptied }: Load): Promise<void> {
+/** Empties a session, as a rule while it is being compacted: the summary must not come after the reset. */
+export async function reset(load: Load): Promise<void> {
+  const { client, random, journal, emptied } = load;
   const sessionId = random.pick(emptied);
+  const path = `/sessions/${sessionId}`;
+  const compacting = random.chance(0.7)
+    ? client.once({ kind: 'compact', method: 'POST', path: `${path}/compact`, body: { compactCount: 80 } })
+    : null;
+  await sleep(random.int(0, 150));
   const tell = journal.beginReset(sessionId);
-  const { kind } = await client.once({ kind: 'reset', method: 'POST', path: `/sessions/${sessionId}/reset` });
+  const { kind } = await client.once({ kind: 'reset', method: 'POST', path: `${path}/reset` });
   tell(kind);
+  await compacting;
+  await readContext(load, sessionId);
 }
 
 /** A context holds, once, all that was acknowledged before it was asked for, whatever node is asked. */
-export async function read(load: Load): Promise<void> {
-  const { client, journal, faults } = load;
-  const sessionId = anySession(load);
+export const read = (load: Load): Promise<void> => readContext(load, anySession(load));
+
+async function readContext({ client, journal, faults }: Load, sessionId: string): Promise<void> {
   const { answer, start } = await client.once({
     kind: 'read',
     method: 'GET',
