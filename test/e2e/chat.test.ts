@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { chatAt, eventsOf, inTurn, startStrictModel } from '../support/chat.js';
 import { assistant, result, user } from '../support/messages.js';
 import { calling, delta, type ModelStub, type StubScript } from '../support/model-stub.js';
 import { type ServiceProcess, startProcess } from '../support/process.js';
 import { type AnyBody, temporaryFolder } from '../support/service.js';
+import { sqlAt } from '../support/sql.js';
+import { databaseUrlOf } from '../support/tested-store.js';
 
 const LEASE_MS = 1_500;
 
@@ -21,14 +22,8 @@ async function startAll(script: StubScript, variables: object = {}) {
   });
   const start = () =>
     startProcess(Object.fromEntries(Object.entries(all).map(([name, value]) => [name, String(value)])));
-  const sql = (statement: string): unknown[] => {
-    const connection = new Database(file);
-    try {
-      return connection.prepare(statement).all();
-    } finally {
-      connection.close();
-    }
-  };
+  const url = await databaseUrlOf(file);
+  const sql = (statement: string): unknown[] => sqlAt(url, statement);
   return { model, start, sql };
 }
 

@@ -5,6 +5,8 @@ import { turns } from '../support/messages.js';
 import { type StubReply, startModelStub } from '../support/model-stub.js';
 import { startProcess } from '../support/process.js';
 import { modelAt, temporaryFolder } from '../support/service.js';
+import { sqlAt } from '../support/sql.js';
+import { databaseUrlOf, TESTED_STORE } from '../support/tested-store.js';
 
 const KEY = 'live+key/SECRET-9';
 const HEADER = 'gateway SECRET-9';
@@ -37,6 +39,17 @@ const ECHOES: readonly StubReply[] = [
     message: { reasoning_content: KEY },
   },
 ];
+
+/** Every row of a PostgreSQL database, as text. */
+function rowsOf(url: string): string {
+  const tables = sqlAt(url, "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1");
+  const rows = tables
+    .map((table) => String(Object.values(table ?? {})[0]))
+    .map((name) => JSON.stringify(sqlAt(url, `SELECT t::text FROM ${name} t`)));
+  // That the summary is found says that the search can find what is there.
+  expect(rows.join('\n')).toContain('The key is [REDACTED]');
+  return rows.join('\n');
+}
 
 describe('the key of an endpoint that gives it back', { timeout: 60_000 }, () => {
   it('is in no log line, answer, or byte of the database', async () => {
@@ -76,7 +89,7 @@ describe('the key of an endpoint that gives it back', { timeout: 60_000 }, () =>
     const places = {
       log: service.log(),
       answers: JSON.stringify(answers),
-      database: readFileSync(file, 'latin1'),
+      database: TESTED_STORE === 'sqlite' ? readFileSync(file, 'latin1') : rowsOf(await databaseUrlOf(file)),
     };
     for (const [place, text] of Object.entries(places)) {
       for (const secret of ['SECRET-9', ...FORMS_OF_BOTH])

@@ -8,7 +8,7 @@ import type { ChatMessage } from '../../src/compaction/measure.js';
 import { type EnvironmentVariables, loadConfig } from '../../src/config.js';
 import { createApp } from '../../src/create-app.js';
 import { dropDatabasesIn } from './postgres.js';
-import { postgresSql, sqliteSql } from './sql.js';
+import { sqlAt } from './sql.js';
 import { databaseUrlOf, onTestedStore } from './tested-store.js';
 
 export interface Answer<Body> {
@@ -223,10 +223,7 @@ async function openService(variables: EnvironmentVariables, path: string): Promi
         url = `/sessions/${id}/messages?limit=200&cursor=${body.next_cursor}`;
       }
     },
-    sql: (statement, ...params) =>
-      databaseUrl.startsWith('file:')
-        ? sqliteSql(path, statement, params)
-        : postgresSql(databaseUrl, statement, params),
+    sql: (statement, ...params) => sqlAt(databaseUrl, statement, ...params),
     close: async () => {
       await app.close();
     },

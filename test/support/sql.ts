@@ -37,6 +37,13 @@ export function postgresSql(url: string, statement: string, params: readonly unk
   return answer.rows ?? [];
 }
 
+/** On a connection of its own to whatever a DATABASE_URL names. */
+export function sqlAt(url: string, statement: string, ...params: unknown[]): unknown[] {
+  return url.startsWith('file:')
+    ? sqliteSql(url.slice('file:'.length), statement, params)
+    : postgresSql(url, statement, params);
+}
+
 /** `?` outside of quotes becomes `$1`, `$2` and so on. */
 function numbered(statement: string): string {
   let count = 0;
