@@ -28,9 +28,9 @@ const ON_POSTGRES =
     ? ON_SQLITE
     : [
         'test/contract/**/*.test.ts',
-        'test/idempotency/**/*.test.ts',
-        'test/agents/**/*.test.ts',
-        'test/e2e/{tasks,process,paused-node}.test.ts',
+        'test/idempotency/claims.test.ts',
+        'test/agents/{chat-keys,open-turns,tasks,tasks-leases,tasks-resume}.test.ts',
+        'test/e2e/paused-node.test.ts',
       ];
 /** In one of them, but with a PostgreSQL of their own: they run once. */
 const OWN_STORE = ['test/e2e/postgres-*.test.ts', 'test/e2e/chaos-short.test.ts'];
