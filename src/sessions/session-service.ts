@@ -145,7 +145,9 @@ export class SessionService {
     await refuseHeld(db, session, messages);
     // What is said outside of an open turn ends it; results only go on with it.
     const speaks = messages.some(({ message: { role } }) => role === 'user' || role === 'assistant');
-    if (session.turn_position !== null && speaks) await endOpenTurn(db, session.pk);
+    if (session.turn_position !== null && speaks) {
+      await endOpenTurn(db, session.pk, session.turn_position);
+    }
     return appendTo(db, session, messages, this.#clock());
   }
 

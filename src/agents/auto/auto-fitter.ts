@@ -1,5 +1,5 @@
 import type { CompactionService } from '../../compaction/service.js';
-import { noteAutoOutcome } from '../../db/repositories/turn-leases.js';
+import { noteAutoOutcome } from '../../db/repositories/turn-counts.js';
 import type { Store } from '../../db/store.js';
 import type { Logger } from '../../logger.js';
 import type { ContextService, TurnContext } from '../../sessions/context-service.js';

@@ -1,14 +1,12 @@
 import { effectiveSize } from '../../compaction/context.js';
 import { messageAt } from '../../db/repositories/messages.js';
-import { findSessionByPk } from '../../db/repositories/sessions.js';
 import type { FoundTask } from '../../db/repositories/tasks.js';
-import { openTurnAt, takeTurn, turnRest } from '../../db/repositories/turn-leases.js';
 import type { Db } from '../../db/store.js';
 import type { SessionRow } from '../../db/tables.js';
-import { AppError, sessionBusy } from '../../errors.js';
+import { AppError } from '../../errors.js';
 import { appendTo, type IncomingMessage, toIncoming } from '../../sessions/append.js';
 import { type TurnContent, toolMessage, userMessage } from '../turn/input.js';
-import { type OpenTurn, resumeTurn, type TurnStart } from '../turn/open-turn.js';
+import { holdSession, markTurn, type OpenTurn, resumeTurn, type TurnStart } from '../turn/open-turn.js';
 import { inputOf, resumeInputOf } from './task-fields.js';
 
 /**
@@ -23,10 +21,7 @@ export async function beginTask(db: Db, task: FoundTask, start: TurnStart): Prom
   if (brought === null && task.turn_position !== null) {
     return resumeTurn(db, task.session_pk, task.turn_position, start);
   }
-  const { session_pk: sessionPk, tenant, session_id: sessionId } = task;
-  const session = await takeTurn(db, sessionPk, start.owner, start.leaseMs);
-  if (session === null) throw await whyNoTurn(db, task);
-
+  const session = await holdSession(db, task.session_pk, start);
   const results = (brought?.toolResults ?? []).map(toolMessage);
   const users: TurnContent[] = task.turn_position === null ? [inputOf(task)] : [];
   if (brought?.message != null) users.push(brought.message);
@@ -36,8 +31,7 @@ export async function beginTask(db: Db, task: FoundTask, start: TurnStart): Prom
       ? await resumedAt(db, session, task)
       : session.conversation_count + incoming.length - users.length;
   await appendTo(db, session, incoming, start.nowMs);
-  await openTurnAt(db, sessionPk, start.owner, position);
-  return { sessionPk, sessionId, tenant, owner: start.owner, position };
+  return markTurn(db, session, position, start);
 }
 
 /**
@@ -58,10 +52,4 @@ async function callsAt(db: Db, { session_pk, wait_position: position }: FoundTas
   const calls = position === null ? null : await messageAt(db, session_pk, position);
   if (position !== null && calls !== null && calls.tool_call_count > 0) return position;
   throw new AppError('SESSION_CHANGED', 'The session does not hold the tool calls any more');
-}
-
-async function whyNoTurn(db: Db, { session_pk, session_id }: FoundTask): Promise<AppError> {
-  const session = await findSessionByPk(db, session_pk);
-  if (session?.status === 'closed') return new AppError('SESSION_CLOSED', `Session ${session_id} is closed`);
-  return sessionBusy(await turnRest(db, session_pk));
 }

@@ -1,5 +1,4 @@
 import type { TaskEvent } from '../../db/repositories/task-events.js';
-import { endOpenTurn } from '../../db/repositories/task-turns.js';
 import {
   type FoundTask,
   findTask,
@@ -7,7 +6,7 @@ import {
   listTasks,
   type TaskFilter,
 } from '../../db/repositories/tasks.js';
-import { leaveTurn } from '../../db/repositories/turn-leases.js';
+import { endOpenTurn, leaveTurn } from '../../db/repositories/turn-leases.js';
 import type { Db, Store } from '../../db/store.js';
 import { AppError } from '../../errors.js';
 import { type Answered, answerOnce } from '../../idempotency/answer-once.js';

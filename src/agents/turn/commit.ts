@@ -1,6 +1,7 @@
 import type { ChatMessage } from '../../compaction/measure.js';
 import { findSessionByPk } from '../../db/repositories/sessions.js';
-import { countTokens, noteExcess, sessionOfTurn } from '../../db/repositories/turn-leases.js';
+import { countTokens, noteExcess } from '../../db/repositories/turn-counts.js';
+import { sessionOfTurn } from '../../db/repositories/turn-leases.js';
 import type { Db } from '../../db/store.js';
 import type { SessionRow } from '../../db/tables.js';
 import { AppError } from '../../errors.js';

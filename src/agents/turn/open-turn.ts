@@ -45,7 +45,7 @@ export async function beginTurn(
   input: TurnInput,
   start: TurnStart,
 ): Promise<OpenTurn> {
-  const session = await locked(db, sessionPk, start);
+  const session = await holdSession(db, sessionPk, start);
   const group = await outstandingCalls(db, session);
   const held = group !== null && (await holdingTask(db, sessionPk, group.position)) !== null;
   checkResults(input.toolResults, held ? [] : (group?.calls ?? []));
@@ -63,7 +63,7 @@ export async function beginTurn(
       : session.conversation_count + incoming.length - 1;
   // A task that had failed at this very turn cannot go on with it any more: it is another one's now.
   if (position === session.turn_position) await disownTurn(db, sessionPk, position);
-  return marked(db, session, position, start);
+  return markTurn(db, session, position, start);
 }
 
 /**
@@ -79,7 +79,7 @@ export async function resumeTurn(
   start: TurnStart,
   message: TurnContent | null = null,
 ): Promise<OpenTurn> {
-  const session = await locked(db, sessionPk, start);
+  const session = await holdSession(db, sessionPk, start);
   const isThere =
     session.turn_position === position &&
     (message === null ||
@@ -88,14 +88,24 @@ export async function resumeTurn(
     const detail = 'The session went on without the message that was stored for this';
     throw new AppError('SESSION_CHANGED', detail, { retryable: false });
   }
-  return marked(db, session, position, start);
+  return markTurn(db, session, position, start);
 }
 
-async function locked(db: Db, sessionPk: number, { owner, leaseMs }: TurnStart): Promise<SessionRow> {
+/**
+ * Takes the session of a turn that begins.
+ *
+ * @throws AppError SESSION_NOT_FOUND, SESSION_CLOSED, SESSION_BUSY
+ */
+export async function holdSession(
+  db: Db,
+  sessionPk: number,
+  { owner, leaseMs }: TurnStart,
+): Promise<SessionRow> {
   return (await takeTurn(db, sessionPk, owner, leaseMs)) ?? Promise.reject(await whyNoTurn(db, sessionPk));
 }
 
-async function marked(
+/** Marks where the turn that holds the session began. */
+export async function markTurn(
   db: Db,
   session: SessionRow,
   position: number,
